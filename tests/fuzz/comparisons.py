@@ -35,7 +35,7 @@ from tests.fuzz.of_chains import chains
 from tests.fuzz.of_disk import on_disk, on_disk_resumed
 from tests.fuzz.of_explanations import cores, explained, no_return
 from tests.fuzz.of_pages import page, table
-from tests.fuzz.of_partial_order import left_for_later, of_queues
+from tests.fuzz.of_partial_order import left_for_later, of_queues, of_queues_interpreted
 from tests.fuzz.of_pictures import pictures
 from tests.fuzz.of_runs import reordered, shrunk, simulated, ways, written
 from tests.fuzz.of_sweeps import swept
@@ -389,6 +389,7 @@ COMPARISONS = (
     Comparison("last layer", 3, forgetting),
     Comparison("partial order", 5, left_for_later),
     Comparison("partial order, queues", 2, of_queues, of_tiny=2),
+    Comparison("partial order, interpreted", 1, of_queues_interpreted, of_tiny=1),
     Comparison("family", 13, family),
     Comparison("tiers", 101, tiers),
     Comparison("search on files", 199, files),

@@ -56,6 +56,7 @@ def test_a_handful_of_inputs_has_no_traceback(capsys: pytest.CaptureFixture[str]
     "name",
     [
         *("explicit, resumed", "explicit, symmetry", "partial order, queues", "family", "bmc"),
+        "partial order, interpreted",
         *("search on files", "layout", "manual"),
     ],
 )

@@ -40,6 +40,21 @@ invariant fine: true
 check it { scope Length = 1 }
 """
 
+TAKEN_AWAY = """
+protocol taken_away
+state { queue: seq[0..1; 1] = [1], x: 0..1 = 0, ready: bool = false, gone: bool = false, seen: bool = false }
+nat Length
+action away { require not gone  gone := true }
+action prepare { require not ready  ready := true }
+KIND match { require ready  require x == 0  x := 1 }
+action see(m in head(queue)) { require GUARD  require not gone  seen := true }
+reachable found: seen
+check it {
+  scope Length = 1
+  faults BUDGET
+}
+"""
+
 
 def outcome(text: str, *, engine: str, **options: object) -> Outcome:
     """What an engine finds for the first check of a text."""
@@ -89,6 +104,19 @@ def test_a_fault_comes_as_early_as_without(engine: str) -> None:
     faults = [found.trace("two").faults for found in (whole, fewer)]  # type: ignore[union-attr]
 
     assert faults[0] == faults[1] == 0
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("guard", ["m == x", "x == 1"])
+@pytest.mark.parametrize(("kind", "budget"), [("action", "none"), ("fault", "<= 1")])
+def test_what_makes_a_step_possible_may_come_before_what_prevents_it(
+    engine: str, guard: str, kind: str, budget: str
+) -> None:
+    text = TAKEN_AWAY.replace("GUARD", guard).replace("KIND", kind).replace("BUDGET", budget)
+
+    found = outcome(text, engine=engine, partial_order=True)
+
+    assert isinstance(found.verdict("found"), Holds)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

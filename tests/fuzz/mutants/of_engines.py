@@ -7,7 +7,8 @@ from tests.fuzz.mutants.mutant import Mutant
 PLAIN, TWO, RESUMED, BMC = "explicit, 1 thread", "explicit, 2 threads", "explicit, resumed", "bmc"
 SYMMETRIC, LAST, REPRESENTATIVES = "explicit, symmetry", "last layer", "representatives"
 DISK, DISK_RESUMED, ON_DISK = "disk", "disk, resumed", "modelcheck/explicit/disk"
-QUEUES, COMMUTING = "partial order, queues", "tests/modelcheck/test_partial_order.py"
+QUEUES, COMMUTING = "partial order, interpreted", "tests/modelcheck/test_partial_order.py"
+COMPILED = "partial order, queues"
 FAIR_RUNS = "tests/modelcheck/test_liveness.py"
 EXPLICIT, AGREEMENT = "modelcheck/explicit", "tests/conformance/test_engines.py"
 CODEGEN = f"{EXPLICIT}/codegen"
@@ -449,9 +450,18 @@ OF_ENGINES = (
     Mutant("what a property reads may change later", "modelcheck/search/persistent.py",
            "shown = self.visible & changing | self.named", "shown = self.named", QUEUES),
     Mutant("a fault is no step that may come first", "modelcheck/search/persistent.py",
-           "if with_faults and more & self.faults:", "if with_faults and more & self.faults & 0:", QUEUES),
+           "if with_faults and more & self.faults:", "if with_faults and more & self.faults & 0:", COMMUTING),
     Mutant("what has no step stays so by itself", "modelcheck/search/persistent.py",
-           "found |= self.enabling[group][part]", "found |= 0", QUEUES),
+           "found |= self.enabling[group][part]", "found |= 0", COMMUTING),
+    Mutant("a guard that is false for all its steps stays so", "modelcheck/search/persistent.py",
+           "return self.enabling[group][next(bits(alone))]", "return 0", COMMUTING),
+    Mutant("a compiled set goes with no fault", f"{CODEGEN}/search/leaving.py",
+           "fn.select(with_faults, faults, i64(0))", "fn.select(with_faults, i64(0), i64(0))", COMMUTING),
+    Mutant("compiled, a guard that is false is no reason", f"{CODEGEN}/search/leaving.py",
+           "fn.store(cell, fn.or_(fn.load(cell), word))\n            others",
+           "fn.store(cell, fn.or_(fn.load(cell), i64(0)))\n            others", COMMUTING),
+    Mutant("compiled, what was expanded is expanded later", f"{CODEGEN}/search/leaving.py",
+           "ret {fn.not_(fn.and_(there, known))}", "ret {fn.or_(there, TRUE)}", COMPILED),
     Mutant("no other binding of parameters comes up", "modelcheck/search/persistent.py",
            "found = self.entering[group] if self.is_open[group] or not failed else 0",
            "found = 0", QUEUES),
