@@ -80,11 +80,12 @@ class _Diagram:
 
     def _wanted(self, name: str) -> float:
         """The width that a lane would have if there were room."""
-        beside = [
-            *(each for row in self._picture.rows for each in (*row.control, *row.notes.get(name, ()))),
-            *(each for row in self._picture.rows for each in row.events.get(name, ())),
-        ]
-        longest = max((width_of(word, "strong") for each in beside for word in each.split()), default=0)
+        rows = self._picture.rows
+        beside = [(each, "strong") for row in rows for each in (*row.control, *row.events.get(name, ()))]
+        beside += [(each, "mono") for row in rows for each in row.notes.get(name, ())]
+        if name == self._picture.client and self._picture.lost:
+            beside.append((f"{self._picture.told},", "strong"))
+        longest = max((width_of(word, kind) for each, kind in beside for word in each.split()), default=0)
         logs = [log_width(row.replicas[name]) for row in self._picture.rows if name in row.replicas]
         wanted = IN + SIDE + 4 + max((longest, *logs))
         return min(max(USUAL, wanted, width_of(name, "strong") + 22), MOST)
@@ -283,6 +284,8 @@ class _Diagram:
             texts.append("dashed arrow: a copy between logs")
         if ArrowKind.CALL in marks:
             texts.append("line with dots: a step of both")
+        if ArrowKind.DECISION in marks:
+            texts.append(f"thick arrow: a decision in the lane {self._picture.common}")
         if not all(row.is_needed for row in self._picture.rows):
             texts.append(UNNEEDED)
         texts.append("nothing next to a lifeline: as before")
