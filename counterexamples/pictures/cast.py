@@ -146,14 +146,14 @@ class Cast:
     def _oddities(self, sort: str, member: int, state: State, *, is_up: bool) -> Iterator[str]:
         """The Boolean fields of a replica that differ from the initial state, in words.
 
-        Of one that is down, those that it would have lost: they were set since.
+        Of one that is down, those that are true and that it would have lost: they were set since.
         """
         first = self.trace.states[0]
         for index, name in self._switches:
             variable = self.trace.model.variables[index]
             if variable.owner == sort and (is_up or variable.storage is Storage.VOLATILE):
                 value = state[index][member]
-                if value != first[index][member]:
+                if value != first[index][member] and (is_up or value):
                     yield f"{name}: {'yes' if value else 'no'}"
 
     def _held(self, sort: str, member: int, state: State) -> Iterator[str]:

@@ -161,7 +161,7 @@ def lines(text: str, room: float, *classes: str) -> list[str]:
     """
     found, line = [], ""
     for part in " ".join(text.split()).replace(" · ", " ·\n").split("\n"):
-        for word in [part] if width_of(part, *classes) <= room else part.split():
+        for word in [part] if width_of(part, *classes) <= room else _words(part):
             longer = f"{line} {word}" if line else word
             if width_of(longer, *classes) <= room:
                 line = longer
@@ -170,6 +170,14 @@ def lines(text: str, room: float, *classes: str) -> list[str]:
             *broken, line = _broken(word, room, classes)
             found += broken
     return [*found, line] if line else found or [""]
+
+
+def _words(part: str) -> list[str]:
+    """The words of a part; a "·" at its end belongs to the last one."""
+    return [
+        word.replace("\N{NO-BREAK SPACE}", " ")
+        for word in part.replace(" ·", "\N{NO-BREAK SPACE}·").split(" ")
+    ]
 
 
 def _broken(word: str, room: float, classes: tuple[str, ...]) -> Iterator[str]:

@@ -81,11 +81,14 @@ class _Diagram:
     def _wanted(self, name: str) -> float:
         """The width that a lane would have if there were room."""
         rows = self._picture.rows
-        beside = [(each, "strong") for row in rows for each in (*row.control, *row.events.get(name, ()))]
-        beside += [(each, "mono") for row in rows for each in row.notes.get(name, ())]
+        beside = [each for row in rows for each in (*row.control, *row.notes.get(name, ()))]
+        beside += [each for row in rows for each in row.events.get(name, ())]
         if name == self._picture.client and self._picture.lost:
-            beside.append((f"{self._picture.told},", "strong"))
-        longest = max((width_of(word, kind) for each, kind in beside for word in each.split()), default=0)
+            beside.append(f"{self._picture.told},")
+        badges = {badge(row.replicas[name]) for row in rows if name in row.replicas}
+        whole = [part for each in badges for part in each.split(" · ")]  # which `lines` keeps so
+        texts = (*whole, *(word for each in beside for word in each.split()))
+        longest = max((width_of(text, "strong") for text in texts), default=0)
         logs = [log_width(row.replicas[name]) for row in self._picture.rows if name in row.replicas]
         wanted = IN + SIDE + 4 + max((longest, *logs))
         return min(max(USUAL, wanted, width_of(name, "strong") + 22), MOST)
