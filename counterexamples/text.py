@@ -241,9 +241,9 @@ def _spliced(how: Spliced, of: Type, before: Value, after: Value, scope: Scope) 
     if how.dropped:
         parts.append([Piece("took "), Piece(show(of, before[: how.dropped], scope), Role.STRONG)])
     if how.cut is not None:
-        lost = Piece(f" (lost {show(of, before[how.cut :], scope)})")
+        gone = Piece(f" (gone: {show(of, before[how.cut :], scope)})")
         left = count(how.cut, "entry").replace("entrys", "entries") if how.cut else "nothing"
-        parts.append([Piece(f"cut to {left}", Role.STRONG), lost])
+        parts.append([Piece(f"cut to {left}", Role.STRONG), gone])
     if how.added:
         parts.append([Piece("+= "), Piece(show(of, how.added, scope), Role.STRONG)])
     for number, part in enumerate(parts):

@@ -8,6 +8,7 @@ from functools import cached_property
 from counterexamples.diff import Change, Exchanged, Spliced
 from counterexamples.messages import Channel, Message, Needs, channels
 from counterexamples.pictures.cast import EPOCHS, Cast, entry_type, spaced
+from counterexamples.pictures.participants import participants
 from counterexamples.pictures.picture import SHARED, Arrow, ArrowKind, Box, ReplicaState
 from spec.meaning.semantics import Step
 from spec.model.ir import Value
@@ -22,6 +23,7 @@ class Arrows:
         self._cast = cast
         self._trace = cast.trace
         self._needs = Needs(cast.trace)
+        self._acting = {name: participants(action) for name, action in cast.actions.items()}
         self._sent: dict[Message, list[tuple[str, int]]] = {}  # of each copy under way, who sent it and when
 
     def of_step(
@@ -44,11 +46,19 @@ class Arrows:
                 yield Arrow(actors[0], name, step.action, ArrowKind.CALL)
 
     def _called(self, step: Step, actors: list[str]) -> list[str]:
-        """The others of a step of the first actor: a quorum, or a second one where nothing is ever sent."""
-        sets = [(of, value) for of, value in self._cast.given(step) if isinstance(of, Set)]
-        lanes = [self._cast.lane(of.of, each) for of, value in sets for each in ordered(value)]
-        others = actors[1:] if not any(v.network is not None for v in self._trace.model.variables) else []
-        found = dict.fromkeys((*others, *(lane for lane in lanes if lane is not None)))
+        """The others of a step of the first actor: a quorum, or a second one where nothing is ever sent.
+
+        Who is only named, as a member of a new configuration is, takes no part.
+        """
+        acting = self._acting[step.action]
+        is_sent = any(variable.network is not None for variable in self._trace.model.variables)
+        lanes: list[str | None] = []
+        for name, of, value in self._cast.given(step):
+            if name in acting and isinstance(of, Set):
+                lanes += [self._cast.lane(of.of, each) for each in ordered(value)]
+            elif name in acting and not is_sent:
+                lanes.append(self._cast.lane(of, value))
+        found = dict.fromkeys(lane for lane in lanes if lane is not None)
         return [name for name in found if name != actors[0]] if actors else []
 
     def _drawn(
@@ -67,7 +77,7 @@ class Arrows:
             boxes = [box for box in replica.log or () if box.fresh]
             wanted = {(box.text, box.under) for box in boxes}
             if wanted - known:
-                if self._cast.client:
+                if self._cast.client and not _begins(old[name], replica):
                     yield Arrow(self._cast.client, name, self._record(name, boxes), ArrowKind.RECORD)
             elif boxes and (sources := [a for a in actors if a != name and _has(old[a], wanted)]):
                 yield Arrow(sources[0], name, ", ".join(map(_entry, boxes)), ArrowKind.COPY)
@@ -232,6 +242,11 @@ class Arrows:
 def _entry(box: Box) -> str:
     """An entry of a log in words."""
     return f"{box.text} ({box.under})" if box.under else box.text
+
+
+def _begins(old: ReplicaState, new: ReplicaState) -> bool:
+    """Whether a replica begins to lead: what it appends then is its own entry, and of no client."""
+    return new.leads and not (old.leads and old.epoch == new.epoch)
 
 
 def _has(replica: ReplicaState, wanted: set[tuple[str, str]]) -> bool:

@@ -11,7 +11,7 @@ from counterexamples.pictures.roles import NamedPart, leads, roles
 from counterexamples.pictures.selection import ALL, Selection
 from counterexamples.trace import Trace
 from spec.meaning.semantics import Machine, State, Step
-from spec.model.ir import Scope, Value
+from spec.model.ir import Scope, Storage, Value
 from spec.model.roles import CLIENT, CONTROLLER, SET
 from spec.model.types import BOOL, Bag, Map, Nat, Option, Record, Seq, Set, Sort, Type
 from spec.model.values import members, ordered, show
@@ -61,17 +61,17 @@ class Cast:
         part, word = self.roles.whole.get("membership"), self.roles.words.get(SET)
         if part is None:
             return ""
-        return part.name if word is None else f"the {word}"
+        return part.name if word is None else f"the {word.replace('_', ' ')}"
 
     @property
     def controller(self) -> str:
         """Who decides what no replica owns; empty if the model names no one."""
-        return self.roles.words.get(CONTROLLER, "")
+        return self.roles.words.get(CONTROLLER, "").replace("_", " ")
 
     @property
     def client(self) -> str:
         """Who sends records and gets acknowledgements; empty if the model names no one."""
-        return self.roles.words.get(CLIENT, "")
+        return self.roles.words.get(CLIENT, "").replace("_", " ")
 
     @property
     def common(self) -> str:
@@ -92,14 +92,14 @@ class Cast:
 
     def actors(self, step: Step) -> list[str]:
         """The replicas named by a step's parameters and choices."""
-        names = [self.lane(of, value) for of, value in self.given(step)]
+        names = [self.lane(of, value) for _, of, value in self.given(step)]
         return [*dict.fromkeys(name for name in names if name is not None)]
 
-    def given(self, step: Step) -> list[tuple[Type, Value]]:
-        """The values of a step's parameters and choices, with their types."""
+    def given(self, step: Step) -> list[tuple[str, Type, Value]]:
+        """The names, types and values of a step's parameters and choices."""
         action = self.actions[step.action]
-        found = [(p.type, v) for p, v in zip(action.params, step.args, strict=True)]
-        return [*found, *((choice.type, choice.value) for choice in step.choices)]
+        found = [(p.name, p.type, v) for p, v in zip(action.params, step.args, strict=True)]
+        return [*found, *((choice.name, choice.type, choice.value) for choice in step.choices)]
 
     def says(self, number: int) -> str:
         """The sentence for step `number`, counted from 1."""
@@ -127,13 +127,13 @@ class Cast:
         if (members := self.roles.whole.get("membership")) and element(members.type) == Sort(sort):
             found = replace(found, member=member in members.of(state))
         if epoch := self.roles.field(sort, "epoch"):
-            found = replace(found, epoch=f"{epoch.name} {epoch.of(state, member)}")
+            found = replace(found, epoch=f"{_of_time(epoch)} {epoch.of(state, member)}")
             newest = self.roles.whole.get("epoch")
             is_old = newest is not None and newest.of(state) != epoch.of(state, member)
             found = replace(found, is_aware=found.leads and not is_old)
         if log := self.roles.field(sort, "log"):
             found = replace(found, log=self._boxes(log, state, before, member))
-        found = replace(found, oddities=tuple(self._oddities(sort, member, state)) if found.up else ())
+        found = replace(found, oddities=tuple(self._oddities(sort, member, state, is_up=found.up)))
         found = replace(found, ties=tuple(self._held(sort, member, state)) if found.up else ())
         if mark := self.roles.field(sort, "high_watermark"):
             value = int(mark.of(state, member))
@@ -143,13 +143,17 @@ class Cast:
                 found = replace(found, epoch=f"{found.epoch} · {mark.name} {value}".removeprefix(" · "))
         return found
 
-    def _oddities(self, sort: str, member: int, state: State) -> Iterator[str]:
-        """The Boolean fields of a replica that differ from the initial state, in words."""
+    def _oddities(self, sort: str, member: int, state: State, *, is_up: bool) -> Iterator[str]:
+        """The Boolean fields of a replica that differ from the initial state, in words.
+
+        Of one that is down, those that are true and that it would have lost: they were set since.
+        """
         first = self.trace.states[0]
         for index, name in self._switches:
-            if self.trace.model.variables[index].owner == sort:
+            variable = self.trace.model.variables[index]
+            if variable.owner == sort and (is_up or variable.storage is Storage.VOLATILE):
                 value = state[index][member]
-                if value != first[index][member]:
+                if value != first[index][member] and (is_up or value):
                     yield f"{name}: {'yes' if value else 'no'}"
 
     def _held(self, sort: str, member: int, state: State) -> Iterator[str]:
@@ -225,10 +229,12 @@ class Cast:
         for i, entry in enumerate(now):
             is_acknowledged = not acknowledged.isdisjoint(self.holds(log.type.of, entry))
             if is_acknowledged or i >= min(same, safe):  # most entries of a long log are as they were
+                is_fresh = i >= same and old[i : i + 1] != (entry,)
                 boxes[i] = replace(
-                    boxes[i], fresh=i >= same, acknowledged=is_acknowledged, is_volatile=i >= safe
+                    boxes[i], fresh=is_fresh, acknowledged=is_acknowledged, is_volatile=i >= safe
                 )
-        return (*boxes, *(replace(self._box(log.type.of, entry), cut=True) for entry in old[same:]))
+        gone = [entry for i, entry in enumerate(old) if i >= same and now[i : i + 1] != (entry,)]
+        return (*boxes, *(replace(self._box(log.type.of, entry), cut=True) for entry in gone))
 
     def _boxes_in_no_order(
         self, log: NamedPart, state: State, before: State | None, member: int
@@ -329,6 +335,12 @@ def sort_of_type(of: Type) -> str | None:
     if isinstance(of, Option):
         return sort_of_type(of.of)
     return of.name if isinstance(of, Sort) else None
+
+
+def _of_time(epoch: NamedPart) -> str:
+    """The name of a field with a time, and what its type calls one: "term", "follows epoch"."""
+    word = spaced(epoch.type.name).split()[-1] if isinstance(epoch.type, Nat) else ""
+    return epoch.name if word in epoch.name.lower() else f"{epoch.name} {word}"
 
 
 def spaced(name: str) -> str:

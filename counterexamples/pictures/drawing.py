@@ -82,6 +82,7 @@ BOX, TALL = 28, 28  # an entry's width and height
 LABEL = 17  # words above and below a log
 INSET = 8  # from where a log begins to its first box
 TARGET = 700.0  # the width of a picture, that it may be read on a page without being made smaller
+GAP = 6  # between what is gone and what is missing
 LINE = 16  # from one line of text to the next
 SMALL = 14  # the same, in small print
 SIZE = 13  # of the font of a text
@@ -154,17 +155,29 @@ def measures() -> dict[str, object]:
 
 
 def lines(text: str, room: float, *classes: str) -> list[str]:
-    """The text in lines no wider than `room`; a longer word is broken, after a sign if it has one."""
+    """The text in lines no wider than `room`; a longer word is broken, after a sign if it has one.
+
+    Parts between "·" stay whole where they fit in a line.
+    """
     found, line = [], ""
-    for word in text.split():
-        longer = f"{line} {word}" if line else word
-        if width_of(longer, *classes) <= room:
-            line = longer
-            continue
-        found += [line] if line else []
-        *broken, line = _broken(word, room, classes)
-        found += broken
+    for part in " ".join(text.split()).replace(" · ", " ·\n").split("\n"):
+        for word in [part] if width_of(part, *classes) <= room else _words(part):
+            longer = f"{line} {word}" if line else word
+            if width_of(longer, *classes) <= room:
+                line = longer
+                continue
+            found += [line] if line else []
+            *broken, line = _broken(word, room, classes)
+            found += broken
     return [*found, line] if line else found or [""]
+
+
+def _words(part: str) -> list[str]:
+    """The words of a part; a "·" at its end belongs to the last one."""
+    return [
+        word.replace("\N{NO-BREAK SPACE}", " ")
+        for word in part.replace(" ·", "\N{NO-BREAK SPACE}·").split(" ")
+    ]
 
 
 def _broken(word: str, room: float, classes: tuple[str, ...]) -> Iterator[str]:
@@ -297,6 +310,7 @@ def draw_log(x: float, y: float, replica: ReplicaState, room: float) -> Iterator
     for index, box in boxes:
         width = _wide(box)
         labelled = box.missing or (box.cut and not is_cut)  # once in a row
+        x += GAP if is_cut and box.missing else 0  # each has its word
         is_cut = box.cut
         yield from _box(x, y, width, box, committed=mark is not None and index < mark, labelled=labelled)
         x += width

@@ -80,11 +80,15 @@ class _Diagram:
 
     def _wanted(self, name: str) -> float:
         """The width that a lane would have if there were room."""
-        beside = [
-            *(each for row in self._picture.rows for each in (*row.control, *row.notes.get(name, ()))),
-            *(each for row in self._picture.rows for each in row.events.get(name, ())),
-        ]
-        longest = max((width_of(word, "strong") for each in beside for word in each.split()), default=0)
+        rows = self._picture.rows
+        beside = [each for row in rows for each in (*row.control, *row.notes.get(name, ()))]
+        beside += [each for row in rows for each in row.events.get(name, ())]
+        if name == self._picture.client and self._picture.lost:
+            beside.append(f"{self._picture.told},")
+        badges = {badge(row.replicas[name]) for row in rows if name in row.replicas}
+        whole = [part for each in badges for part in each.split(" · ")]  # which `lines` keeps so
+        texts = (*whole, *(word for each in beside for word in each.split()))
+        longest = max((width_of(text, "strong") for text in texts), default=0)
         logs = [log_width(row.replicas[name]) for row in self._picture.rows if name in row.replicas]
         wanted = IN + SIDE + 4 + max((longest, *logs))
         return min(max(USUAL, wanted, width_of(name, "strong") + 22), MOST)
@@ -283,6 +287,8 @@ class _Diagram:
             texts.append("dashed arrow: a copy between logs")
         if ArrowKind.CALL in marks:
             texts.append("line with dots: a step of both")
+        if ArrowKind.DECISION in marks:
+            texts.append(f"thick arrow: a decision in the lane {self._picture.common}")
         if not all(row.is_needed for row in self._picture.rows):
             texts.append(UNNEEDED)
         texts.append("nothing next to a lifeline: as before")

@@ -8,7 +8,7 @@ from counterexamples.itf.write import digest
 from counterexamples.lines import BETWEEN, Line, Piece, Role, count, line, packed, wrapped
 from modelcheck.answers.interchange import partial_order_words, symmetry_words
 from modelcheck.answers.matrix import proof_words, reach_words, switch_words
-from modelcheck.contract.assessment import assess, is_expected, surprises
+from modelcheck.contract.assessment import NOT_EXPECTED, assess, is_expected, surprises
 from modelcheck.contract.expected import wished
 from modelcheck.contract.result import End, Holds, Layer, Outcome, Result, Unknown, Violated
 from modelcheck.contract.version import VERSION
@@ -60,8 +60,12 @@ def card(
 
 
 def brief(outcome: Outcome, *, strict: bool = False) -> Line:
-    """The card in one line."""
-    return next(_title(outcome, strict=strict))
+    """The card in one line, with the first thing that is not as expected."""
+    title = next(_title(outcome, strict=strict))
+    if assess(outcome, strict=strict).words != NOT_EXPECTED or not outcome.mismatches:
+        return title
+    first = outcome.mismatches[0]
+    return (*title, Piece(f": {wished(first.wish)}; found: {first.found}"))
 
 
 def _title(outcome: Outcome, *, strict: bool) -> Iterator[Line]:

@@ -1,8 +1,11 @@
-"""How a search goes, as one line of a terminal that is written over and over."""
+"""How a search goes: a line of a terminal that is written over and over, else now and then a line."""
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from time import monotonic
 from typing import TextIO, assert_never
 
@@ -24,16 +27,23 @@ from modelcheck.contract.report import (
 )
 from modelcheck.contract.result import Spill
 from modelcheck.contract.wording import memory_words, seconds_words
+from modelcheck.processes.watch import LOOKS
 
 EVERY = 0.2  # seconds between two mentions
 CLEAR = "\r\x1b[2K"  # back to the start of the line, and erase it
+FIRST = 10.0  # seconds of work before the first line where there is no terminal
+LONGEST = 600.0  # seconds between two of these lines, at most
 
 
 class ProgressLine:
-    """A reporter that shows progress in a line of a terminal. Call `clear` before other output."""
+    """A reporter that shows progress in a line of a terminal. Call `clear` before other output.
+
+    Where there is no terminal, long work prints a line now and then, at ever longer intervals.
+    """
 
     def __init__(self, stream: TextIO, title: str, *, columns: int) -> None:
         self._stream = stream
+        self._log: _ProgressLog | None = None
         self._title = title
         self._columns = columns
         self._is_terminal = stream.isatty()
@@ -79,11 +89,11 @@ class ProgressLine:
             case RunFound(name):
                 self._violated.append(name)
             case Checkpointed(_, str(problem)):
-                self.clear()
+                self._erase()
                 self._stream.write(f"modelcheck: no checkpoint: {problem}; the search continues\n")
             case NotCached(folder, problem) if event not in self._noted:
                 self._noted.add(event)
-                self.clear()
+                self._erase()
                 self._stream.write(
                     f"modelcheck: what was compiled is not kept in {folder}: {problem};"
                     " the next run will take as long (MODELCHECK_CACHE names another folder)\n"
@@ -116,15 +126,21 @@ class ProgressLine:
 
     def clear(self) -> None:
         """Erase the line."""
+        if self._log is not None:
+            self._log.end()
+            self._log = None
+        self._erase()
+
+    def _erase(self) -> None:
+        """Erase what a terminal shows."""
         if self._is_terminal:
             self._stream.write(CLEAR)
             self._stream.flush()
 
     def _say(self, words: str) -> None:
         """Print a permanent line."""
-        if self._is_terminal:
-            self.clear()
-            self._stream.write(f"{self._plain(words)}\n")
+        self._erase()
+        self._stream.write(f"{self._plain(words)}\n")
 
     def _words(self, event: Progress) -> str:
         """Progress in words."""
@@ -147,8 +163,44 @@ class ProgressLine:
         if self._is_terminal:
             self._stream.write(CLEAR + self._plain(words)[: self._columns - 1])
             self._stream.flush()
+        elif self._log is not None:
+            self._log.words = self._plain(words)
+        else:
+            with suppress(OSError):  # a stream in memory has no descriptor
+                self._log = _ProgressLog(self._stream.fileno(), self._stream.encoding, self._plain(words))
+                self._log.start()
 
     def _plain(self, words: str) -> str:
         """The words as they fit the terminal."""
         ascii_only = not (self._stream.encoding or "").lower().startswith("utf")
         return words.replace("·", "-") if ascii_only else words
+
+
+class _ProgressLog(threading.Thread):
+    """A thread that prints lines of progress: after 10 s, 20 s, 40 s and so on, at least every 10 minutes.
+
+    They come also while native code runs, which tells nothing.  A fork may happen meanwhile: so it
+    takes no lock that another thread needs, and writes to the descriptor.
+    """
+
+    def __init__(self, descriptor: int, encoding: str, words: str) -> None:
+        super().__init__(daemon=True, name=LOOKS)
+        self.words = words
+        self._descriptor = descriptor
+        self._encoding = encoding
+        self._over = threading.Event()
+
+    def run(self) -> None:
+        """Print lines until the end."""
+        began, wait = monotonic(), FIRST
+        with suppress(OSError):  # what read them has ended
+            while not self._over.wait(wait):
+                spent = monotonic() - began
+                words = f"after {seconds_words(spent)}: {self.words}\n"
+                os.write(self._descriptor, words.encode(self._encoding, "replace"))
+                wait = min(spent, LONGEST)
+
+    def end(self) -> None:
+        """Print no more lines."""
+        self._over.set()
+        self.join()

@@ -14,6 +14,7 @@ MARKS = {  # before a line with the result of something
     Exit.VIOLATED: ("✗", Role.BAD),
     Exit.UNKNOWN: ("?", Role.UNSURE),
 }
+NOT_EXPECTED = "not as expected"
 
 
 @frozen
@@ -37,7 +38,7 @@ def assess(outcome: Outcome, *, strict: bool = False) -> Assessment:
         return Assessment(Exit.VIOLATED, f"violated: {', '.join(violated)}", Role.BAD)
     wrong = [result.property for result in outcome.findings.results if is_expected(outcome, result) is False]
     if wrong or (outcome.mismatches and not outcome.findings.end.partial):
-        return Assessment(Exit.VIOLATED, "not as expected", Role.BAD)
+        return Assessment(Exit.VIOLATED, NOT_EXPECTED, Role.BAD)
     unknown = [r.property for r in outcome.findings.results if isinstance(r.verdict, Unknown)]
     if unknown or outcome.findings.end.partial:
         why = f"no verdict on {', '.join(unknown)}" if unknown else "partial"

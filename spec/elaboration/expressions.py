@@ -29,6 +29,7 @@ from spec.wording import an
 
 _DEEPEST = 100  # levels of nesting; far beyond, Python's own stack would end it less politely
 _LARGEST = 100_000  # expressions in one action or property, functions inlined
+_ALL_OF = {"to append": "+", "to add": "+", "to remove": "-"}  # of one, what does the same with several
 
 
 class ExpressionElaborator:
@@ -108,17 +109,19 @@ class ExpressionElaborator:
         notes: tuple[tuple[Span, str], ...] = (),
     ) -> None:
         """Report that a type does not fit, with the usual remedy."""
-        help_ = self._help_for(node, actual, wanted)
+        help_ = self._help_for(node, actual, wanted, what)
         message = f"{an(wanted)} is needed {what}, and this is {an(actual)}".replace(
             "a none", "none"
         ).replace("[?]", "")
         label = str(actual).replace("[?]", "")
         self.problems.add("R0301", node.span, message, label=label, help=help_, notes=notes)
 
-    def _help_for(self, node: se.Expr, actual: t.Type, wanted: t.Type) -> str:
+    def _help_for(self, node: se.Expr, actual: t.Type, wanted: t.Type, what: str) -> str:
         """The remedy for a type that does not fit; empty if none is usual."""
         text = self.problems.shown(node.span)
         match actual, wanted:
+            case ((t.Seq(of) | t.Set(of) | t.Bag(of)), _) if typing.fits(of, wanted) and what in _ALL_OF:
+                return f"{what} all of it write `x := x {_ALL_OF[what]} {text}`"
             case t.Option(t.UnknownType()), _:
                 return "only a type with a `?` has none"
             case t.Option(inner), _ if typing.fits(inner, wanted):

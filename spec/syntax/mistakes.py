@@ -381,6 +381,32 @@ def _open_declaration(place: _ErrorPlace) -> SyntaxMistake | None:
     return place.says(message, "is a `{`, `(` or `[` of it left open?")
 
 
+def _part_of_a_variant(place: _ErrorPlace) -> SyntaxMistake | None:
+    """The message for `variant v {`, and in a variant for `require e` and `require name: e`."""
+    variant = re.search(r"^\s*variant\s+(\w+)\s*$", place.before)
+    if variant is not None and place.expected == {"of"}:
+        return place.says("a variant is of a model", f"write `variant {variant[1]} of MODEL {{ … }}`")
+    action = re.search(r"\brequire\s+(\w+)\s*$", place.before)
+    if action is not None and place.expected == {"."}:
+        message = "a variant adds a guard to an action, which is named before it"
+        return place.says(message, "write `require ACTION.NAME: …`, where NAME is new")
+    return None
+
+
+def _between_clauses(place: _ErrorPlace) -> SyntaxMistake | None:
+    """The message for signs between the clauses of a check, and for none between the parts of one."""
+    late = re.search(r",\s*(faults|expect|only|scope|rates|config)\s*$", place.before)
+    if late is not None and place.expected <= {"=", "holds", "violated"} and place.found != "=":
+        return place.says(f"a comma does not come before `{late[1]}`", "leave it out")
+    if not {"scope", "faults", "expect"} <= place.expected or "invariant" in place.expected:
+        return None
+    if place.found == ";":
+        return place.says("nothing comes between the clauses of a check", "leave out the `;`")
+    if re.search(r"\bexpect\b", place.before) and re.match(r"[A-Za-z_]\w*\s+(holds|violated)\b", place.here):
+        return place.says(f"`{place.found}` follows another property", "write a comma before it")
+    return None
+
+
 def _missing_protocol(place: _ErrorPlace) -> SyntaxMistake | None:
     """The message for a text that does not begin with `protocol`."""
     if place.expected == {"protocol", "import"}:
@@ -428,6 +454,8 @@ _RULES: tuple[Callable[[_ErrorPlace], SyntaxMistake | None], ...] = (
     _open_operand,
     _quantifier_in_parentheses,
     _foreign_quantifier,
+    _part_of_a_variant,
+    _between_clauses,
     _open_declaration,
     _foreign_declaration,
     _part_of_a_tuple,

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from counterexamples.pictures.depict import picture
 from counterexamples.pictures.drawing import lines, width_of
+from counterexamples.pictures.participants import participants
 from counterexamples.pictures.picture import ArrowKind, Box, Picture
 from counterexamples.pictures.storyboard import MOST_TOLD, frames, storyboard, told
 from counterexamples.pictures.svg import svg
@@ -148,3 +149,110 @@ def test_lines_have_all_of_the_text_and_none_is_too_wide() -> None:
             found = lines(text, room, kind)
             assert "".join(found).replace(" ", "") == text.replace(" ", "")
             assert all(width_of(line, kind) <= room for line in found)
+
+
+PARTS = """
+    protocol p
+    sort Node
+    nat Term
+    process Node {
+      durable up: bool = true
+      durable term: Term = 0
+      durable leads: bool = false
+      durable log: seq[Term; Term] = []
+      volatile asks: bool = false
+    }
+    state { holder: Node? = none }
+    display { acknowledged: acked  client: the_producer  controller: lock_store  leader: holder }
+    ghost { acked: set[Term] = {} }
+    action elect(n: Node, voters in subsets(Node)) {
+      require enough: size(voters) == 2
+      for v in voters { v.term := v.term + 1 }
+      n.leads := true
+      n.log.append(n.term)
+    }
+    action write(n: Node) { require leads: n.leads  n.log.append(n.term)  acked.add(n.term) }
+    action change(n: Node, to in subsets(Node)) { require some: size(to) == 2  n.asks := true }
+    action note(n: Node, other: Node) { require others: n != other  n.asks := true }
+    action read(n: Node, other: Node) { require same: n != other and n.term == other.term  n.asks := true }
+    action lock(n: Node) { holder := n }
+    action mend(n: Node) { n.log := [0, 1] }
+    action replace(n: Node) { n.log := [2, 1] }
+    fault crash(n: Node) { n.up := false  wipe n }
+    action start(n: Node) { n.asks := true }
+    invariant never: true
+    check c { scope Node = 2, Term = 3  faults any }
+"""
+
+
+def test_only_those_whose_state_a_step_uses_are_of_it() -> None:
+    (model,) = loads(PARTS, "p.rsm")
+
+    assert {action.name: participants(action) for action in model.actions} == {
+        "elect": {"n", "voters"},
+        "write": {"n"},
+        "change": {"n"},
+        "note": {"n"},
+        "read": {"n", "other"},
+        "lock": set(),
+        "mend": {"n"},
+        "replace": {"n"},
+        "crash": {"n"},
+        "start": {"n"},
+    }
+
+
+def calls(drawn: Picture) -> list[str]:
+    """The actions of a picture's calls."""
+    return [arrow.text for row in drawn.rows for arrow in row.arrows if arrow.mark is ArrowKind.CALL]
+
+
+def test_who_is_only_named_is_not_called() -> None:
+    assert calls(drawn_run(PARTS, "change", "note", "read")) == ["read"]
+
+
+def test_no_client_sends_what_a_leader_appends_as_it_begins_to_lead() -> None:
+    drawn = drawn_run(PARTS, "elect", "write")
+    sent = [[arrow.start for arrow in row.arrows if arrow.mark is ArrowKind.RECORD] for row in drawn.rows]
+
+    assert sent == [[], [], []]
+    assert [box.text for box in drawn.rows[1].replicas["node1"].log or ()] == ["1"]
+
+
+def test_an_entry_that_stays_where_it_was_is_neither_new_nor_gone() -> None:
+    drawn = drawn_run(PARTS, "mend", "replace")
+
+    assert drawn.rows[-1].replicas["node1"].log == (Box("2", fresh=True), Box("1"), Box("0", cut=True))
+
+
+def test_what_a_replica_does_while_it_is_down_is_told() -> None:
+    drawn = drawn_run(PARTS, "start", "crash", "start")
+
+    assert [row.replicas["node1"].oddities for row in drawn.rows] == [(), ("asks: yes",), (), ("asks: yes",)]
+
+
+def test_names_of_a_display_are_words() -> None:
+    drawn = drawn_run(PARTS, "lock", "elect")
+
+    assert drawn.common == "lock store"
+    assert drawn.client == "the producer"
+
+
+def test_a_field_with_a_time_says_what_it_is_a_number_of() -> None:
+    text = PARTS.replace("term: Term", "heard: Term").replace(".term", ".heard")
+    text = text.replace("acknowledged:", "epoch: heard  acknowledged:")
+
+    assert drawn_run(PARTS, "elect").rows[-1].replicas["node1"].epoch == "term 1"
+    assert drawn_run(text, "elect").rows[-1].replicas["node1"].epoch == "heard term 1"
+
+
+def test_a_decision_is_explained_where_there_is_one() -> None:
+    assert "thick arrow: a decision in the lane lock store" in svg(drawn_run(PARTS, "lock"))
+    assert "thick arrow" not in svg(drawn_run(PARTS, "note"))
+
+
+def test_parts_of_a_line_stay_whole_where_they_fit() -> None:
+    room = width_of("★ chosen, unaware · epoch", "strong")
+
+    assert lines("★ chosen, unaware · epoch 12", room, "strong") == ["★ chosen, unaware ·", "epoch 12"]
+    assert lines("one two", width_of("one two") - 1) == ["one", "two"]

@@ -106,6 +106,14 @@ def test_the_brief_card_is_its_first_line() -> None:
     assert plain([brief(outcome("surprise"))]).startswith("tiny · surprise: violated: safe")
 
 
+def test_the_brief_card_says_what_is_not_as_expected() -> None:
+    expected = outcome("as_expected")
+    wish = ExpectCount("states", 17, span=expected.check.span)
+    found = replace(expected, mismatches=(Mismatch(wish, "states 112"),))
+
+    assert plain([brief(found)]) == "tiny · as_expected: not as expected: states 17; found: states 112\n"
+
+
 def test_json_has_what_the_card_has() -> None:
     data = as_json(outcome("as_expected"))
     properties = {each["name"]: each for each in data["properties"]}
