@@ -225,6 +225,29 @@ def test_with_a_whole_follower_in_sync_only_acks_one_lost_records_without_a_trac
     assert (found.since, found.all_acks) == (7, False)
 
 
+def test_a_leader_that_began_short_may_have_lost_all_that_it_wrote() -> None:
+    """It lost its log, wrote in epoch 3 from offset 1 on, and lost that too: on Kafka 3.9.1, a round of chaos."""
+    leader = replica(2, [0], 4, clean=False)
+    short = replace(leader, log=replace(leader.log, begun=EpochStart(3, 1)))
+    other = replica(1, [0] * 5 + [2] * 3, 8)
+    for log, since in ([0], 1), ([0, 3, 3], 3):
+        files = led_by(2, (2,), short, other, replica(3, log))
+        (found,) = judged(files).untraced
+        (whole,) = judged(led_by(2, (2,), leader, other, replica(3, log))).untraced
+
+        assert (found.since, found.epoch) == (since, 3)
+        assert (whole.since, whole.epoch) == (8, None)
+        assert f"in epoch 3, which it began without records that others have" in " ".join(reasons(judged(files)))
+
+
+def test_an_epoch_whose_first_records_are_deleted_did_not_begin_short() -> None:
+    old = PartitionLog(Path("x"), 5, 9, (EpochStart(0, 5),), 0, 0, begun=EpochStart(0, 0))
+    logs = ReplicaLog(1, replace(old, end=7), 8, False), ReplicaLog(2, old, 8, False)
+    (found,) = judged(led_by(1, (1,), *logs)).untraced
+
+    assert (found.since, found.epoch) == (9, None)
+
+
 def test_a_follower_without_its_end_had_nothing_that_its_leader_has_not() -> None:
     assert judged(led_by(1, (1, 2), replica(1, [0] * 7, 5), replica(2, [0] * 2, 5))).untraced == ()
 
