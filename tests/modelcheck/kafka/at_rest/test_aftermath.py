@@ -164,6 +164,18 @@ def test_the_last_known_leader_is_who_is_fenced_last() -> None:
     assert "Broker 2 is expected to lead, uncleanly as the last known leader, when brokers 1 and 2" in said
 
 
+def test_who_is_fenced_last_may_be_another_and_the_worst_of_them_counts() -> None:
+    """On Kafka 4.2.0 broker 2 registered between two fencings, and broker 1 was the last known leader."""
+    logs = {1: replica(1, [0] * 3, 5, clean=False), 2: replica(2, [0] * 5, 5, clean=False)}
+    state = PartitionCreated(0, TOPIC, (1, 2), (1, 2), 1, 0, 4)
+    files = PartitionFiles(TopicPartition("t", 0), state, logs, eligible_count=True, fenced_last=2)
+    known = judged(replace(files, fenced_last=None, state=replace(state, leader=2)))
+
+    assert (files.may_be_last, judged(files).at_stake) == ((1,), 2)
+    assert "Broker 1 may lead instead where brokers start at once" in " ".join(reasons(judged(files)))
+    assert (known.partition.may_be_last, known.at_stake) == ((), 0)
+
+
 def test_a_replica_that_leaves_is_told() -> None:
     state = PartitionCreated(0, TOPIC, (1, 2, 3), (3,), 3, 4, 6, removing=(3,))
     logs = replica(1, [2] * 3), replica(2, [0] * 3), replica(3, [0] * 3 + [4] * 7)
