@@ -238,7 +238,7 @@ def test_with_a_whole_follower_in_sync_only_acks_one_lost_records_without_a_trac
 
 
 def test_a_leader_that_began_short_may_have_lost_all_that_it_wrote() -> None:
-    """It lost its log, wrote in epoch 3 from offset 1 on, and lost that too: on Kafka 3.9.1, a round of chaos."""
+    """On Kafka 3.9.1 it lost its log, wrote in epoch 3 from offset 1 on, and lost that too."""
     leader = replica(2, [0], 4, clean=False)
     short = replace(leader, log=replace(leader.log, begun=EpochStart(3, 1)))
     other = replica(1, [0] * 5 + [2] * 3, 8)
@@ -249,12 +249,13 @@ def test_a_leader_that_began_short_may_have_lost_all_that_it_wrote() -> None:
 
         assert (found.since, found.epoch) == (since, 3)
         assert (whole.since, whole.epoch) == (8, None)
-        assert f"in epoch 3, which it began without records that others have" in " ".join(reasons(judged(files)))
+        said = " ".join(reasons(judged(files)))
+        assert "in epoch 3, which it began without records that others have" in said
 
 
 def test_an_epoch_whose_first_records_are_deleted_did_not_begin_short() -> None:
     old = PartitionLog(Path("x"), 5, 9, (EpochStart(0, 5),), 0, 0, begun=EpochStart(0, 0))
-    logs = ReplicaLog(1, replace(old, end=7), 8, False), ReplicaLog(2, old, 8, False)
+    logs = ReplicaLog(1, replace(old, end=7), 8, clean=False), ReplicaLog(2, old, 8, clean=False)
     (found,) = judged(led_by(1, (1,), *logs)).untraced
 
     assert (found.since, found.epoch) == (9, None)
