@@ -156,7 +156,7 @@ def _shrink(home: Home, folder: Path, judge: str | None) -> int:
     plan = from_json(json.loads((folder / "truth.json").read_text())["plan"])
     tried = 0
 
-    def fails(smaller: Plan) -> bool:
+    def failing(smaller: Plan) -> set[str]:
         nonlocal tried
         tried += 1
         to = folder.with_name(f"{folder.name}-try")
@@ -167,12 +167,12 @@ def _shrink(home: Home, folder: Path, judge: str | None) -> int:
         _say(f"attempt {tried}: {size}: {'it fails still' if bad else 'it does not fail'}")
         if bad:
             shrink.slim(to / f"r{smaller.seed}", folder.with_name(f"{folder.name}-small"))
-        return bool(bad)
+        return {each.topic for each in bad}
 
-    if not fails(plan):
+    small = shrink.shrunk(plan, failing)
+    if small is None:
         _say("played again, the round does not fail: that depends on the timing")
         return 0
-    small = shrink.shrunk(plan, fails)
     print(json.dumps(as_json(small), indent=1))  # noqa: T201
     return 0
 

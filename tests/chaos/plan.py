@@ -134,6 +134,13 @@ class Plan:
         split = len(self.events) - (at < len(self.events))
         return replace(self, events=tuple(every[:split]), end=tuple(every[split:]))
 
+    def of_topic(self, name: str) -> Plan:
+        """The plan of one topic, without the others and what befalls them alone."""
+        plan = self
+        for topic in self.topics:
+            plan = plan if topic.name == name else plan.without_topic(topic.name)
+        return plan
+
     def without_topic(self, name: str) -> Plan:
         """The plan without a topic and what befalls it alone."""
 

@@ -19,7 +19,7 @@ from tests.chaos.plan import (
     drawn_shape,
     from_json,
 )
-from tests.chaos.shrink import shrunk, smaller_plans
+from tests.chaos.shrink import shrunk
 
 SEEDS = range(300)
 
@@ -98,21 +98,38 @@ def test_a_plan_shrinks_to_the_events_that_it_fails_by() -> None:
     plan = Plan(7, Shape(3), plan.topics, (*plan.events, kill), (*plan.end, wipe))
     kept = plan.topics[1].name
 
-    def fails(smaller: Plan) -> bool:
-        names = {topic.name for topic in smaller.topics}
-        return kept in names and kill in smaller.events and wipe in smaller.end
+    def failing(smaller: Plan) -> set[str]:
+        is_failing = kill in smaller.events and wipe in smaller.end
+        return {kept} & {topic.name for topic in smaller.topics} if is_failing else set()
 
-    small = shrunk(plan, fails)
+    small = shrunk(plan, failing)
 
+    assert small is not None
     assert (small.topics, small.events, small.end) == ((plan.topics[1],), (kill,), (wipe,))
+
+
+def test_a_plan_that_does_not_fail_is_not_made_smaller() -> None:
+    assert shrunk(drawn(7, Shape(3)), lambda _: ()) is None
+
+
+def test_topics_that_fail_together_stay() -> None:
+    plan = drawn(7, Shape(3))
+    both = {plan.topics[0].name, plan.topics[2].name}
+    small = shrunk(plan, lambda smaller: both if both <= {each.name for each in smaller.topics} else ())
+
+    assert small is not None
+    assert ({each.name for each in small.topics}, small.events, small.end) == (both, (), ())
 
 
 def test_a_smaller_plan_has_no_event_of_a_topic_that_is_gone() -> None:
     for seed in SEEDS:
-        for small in smaller_plans(drawn(seed, Shape(3, elr=False))):
-            names = {topic.name for topic in small.topics} | {""}
+        plan = drawn(seed, Shape(3, elr=False))
+        for topic in plan.topics:
+            small, alone = plan.without_topic(topic.name), plan.of_topic(topic.name)
 
-            assert {event.topic for event in small.events} <= names
+            assert topic.name not in {event.topic for event in small.events}
+            assert {event.topic for event in alone.events} <= {topic.name, ""}
+            assert alone.topics == (topic,)
 
 
 # ------------------------------------------------------------------ figures
