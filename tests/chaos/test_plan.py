@@ -35,9 +35,9 @@ def test_a_seed_fixes_the_plan_with_eligible_replicas_and_without() -> None:
 @pytest.mark.parametrize(
     ("shape", "never"),
     [
-        (Shape(4), {Kind.FAIL, Kind.LOSE_ONE}),
-        (Shape(3, controllers=3, directories=2), set()),
-        (Shape(3, controllers=3, combined=True), {Kind.FAIL, Kind.LOSE_ONE, Kind.CONTROLLER}),
+        (Shape(4), {Kind.FAIL, Kind.LOSE_ONE, Kind.RACK}),
+        (Shape(3, controllers=3, directories=2, racks=2), set()),
+        (Shape(3, controllers=3, combined=True, racks=3), {Kind.FAIL, Kind.LOSE_ONE, Kind.CONTROLLER}),
     ],
 )
 def test_every_kind_of_event_is_drawn_and_only_where_it_makes_sense(shape: Shape, never: set[Kind]) -> None:
@@ -47,13 +47,14 @@ def test_every_kind_of_event_is_drawn_and_only_where_it_makes_sense(shape: Shape
         up = {*shape.nodes}
         for event in (*plan.events, *plan.end):
             kinds.add(event.kind)
-            if event in plan.events and (event.kind is Kind.START or event.kind in OF_DISKS):
+            if event in plan.events and (event.kind in {Kind.START, Kind.RETRY} or event.kind in OF_DISKS):
                 assert event.node not in up
             if event.kind in {Kind.KILL, Kind.STOP, Kind.PAUSE, Kind.FULL, Kind.FAIL}:
                 assert event.node in up
             assert {*event.others} <= {0, *shape.nodes}
             up = up | {event.node} if event.kind is Kind.START else up
             up = up - {event.node} if event.kind in {Kind.KILL, Kind.STOP, Kind.FULL} else up
+            up = up - {*shape.beside(event.node)} if event.kind is Kind.RACK else up
 
         assert all(len(set(topic.replicas)) >= topic.min_isr for topic in plan.topics)
         assert all(topic.acks == "all" or topic.producer is Producer.PLAIN for topic in plan.topics)
