@@ -331,6 +331,8 @@ def described(event: Event) -> str:
             return f"{event.kind} {event.node} from {nodes}"
         case Kind.REASSIGN:
             return f"reassign {event.topic} to {nodes}"
+        case Kind.RACK:
+            return f"kill -9 the rack of {event.node}"
         case Kind.PREFER | Kind.ELECT:
             return f"{event.kind}: {event.topic}"
         case Kind.SET:

@@ -246,6 +246,7 @@ def test_a_review_does_not_speak_of_settings_that_changed() -> None:
     changed = [Event(Kind.SET, topic="r1a", setting="min.insync.replicas", value="1")]
 
     assert not is_reviewed("r1a", changed)
+    assert not is_reviewed("r1a", [Event(Kind.ELECT, topic="r1a")])
     assert is_reviewed("r1b", changed)
 
 

@@ -86,6 +86,24 @@ def test_brokers_that_are_controllers_are_started_as_a_majority(shape: Shape, fi
     assert shape.started_first(order) == first
 
 
+@pytest.mark.parametrize(
+    ("shape", "node", "beside"),
+    [(Shape(4, racks=2), 1, (1, 3)), (Shape(3, racks=3), 2, (2,)), (Shape(3), 2, (2,))],
+)
+def test_brokers_of_a_rack_are_beside_each_other(shape: Shape, node: int, beside: tuple[int, ...]) -> None:
+    assert shape.beside(node) == beside
+    assert len({shape.rack(each) for each in beside}) == 1
+
+
+def test_the_controller_places_topics_only_where_there_are_racks() -> None:
+    placed = {
+        racks: {t.placed for seed in SEEDS for t in drawn(seed, Shape(3, racks=racks)).topics}
+        for racks in (0, 2)
+    }
+
+    assert placed == {0: {False}, 2: {False, True}}
+
+
 def test_a_plan_is_the_same_after_it_was_written_down() -> None:
     for seed in SEEDS:
         plan = drawn(seed, Shape(3, elr=True))
