@@ -29,17 +29,21 @@ from tests.chaos.playing import judgements, played
 
 LIFE = 6  # rounds of one cluster: old topics and a long metadata log are part of the trial, within limits
 RESULTS = "results.jsonl"
+RECORDED = Path(__file__).with_name("recorded")  # rounds that the tests judge anew
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit code: 1 where an answer was wrong, 2 where there is nothing to play."""
     parser = _parser()
     args = parser.parse_args(argv)
-    if not (args.kafka_home or args.judge or args.figures or args.summary):
+    if not (args.kafka_home or args.judge or args.record or args.figures or args.summary):
         parser.error("--kafka-home has to name a release of Kafka")
-    for folder in [*(args.judge or ()), *([args.shrink] if args.shrink else ())]:
+    for folder in [*(args.judge or ()), *filter(None, (args.shrink, args.record))]:
         if not (folder / "truth.json").exists():
             parser.error(f"{folder} is no round that --out has kept: there is no truth.json in it")
+    if args.record:
+        shrink.slim(args.record, RECORDED / args.record.name, args.of, logs=args.logs)
+        return 0
     if args.figures:
         figures.publish(args.figures)
         return 0
@@ -58,7 +62,7 @@ def _compare(args: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as scratch:
         out = args.out or Path(scratch)
         out.mkdir(parents=True, exist_ok=True)
-        lines = _judged_again(args.judge) if args.judge else _rounds(find(args.kafka_home), args, out)
+        lines = judged_again(args.judge) if args.judge else _rounds(find(args.kafka_home), args, out)
         found: list[Line] = []
         with (out / RESULTS).open("a") as file:
             try:
@@ -92,6 +96,11 @@ def _parser() -> argparse.ArgumentParser:
         help="which has to stay wrong, or not known (any wrong one)",
     )
     what.add_argument("--judge", type=Path, nargs="+", metavar="ROUND", help="judge these kept rounds again")
+    what.add_argument(
+        "--record", type=Path, metavar="ROUND", help=f"keep this kept round among {RECORDED.name}/, in brief"
+    )
+    parser.add_argument("--of", nargs="+", default=[], metavar="TOPIC", help="record these topics (all)")
+    parser.add_argument("--logs", action="store_true", help="record what the nodes wrote, too")
     what.add_argument("--figures", type=Path, nargs="+", metavar="RESULTS", help="write the page of figures")
     what.add_argument("--summary", type=Path, nargs="+", metavar="RESULTS", help="count what was found")
     what.add_argument(
@@ -128,7 +137,7 @@ def _rounds(home: Home, args: argparse.Namespace, out: Path) -> Iterator[Line]:
             _say(f"{done} of {args.rounds} rounds, {wrongs} wrong answers, {rate:.2f} rounds a minute")
 
 
-def _judged_again(folders: Sequence[Path]) -> Iterator[Line]:
+def judged_again(folders: Sequence[Path]) -> Iterator[Line]:
     """The judgements of kept rounds, of what is said of them today."""
     for number, folder in enumerate(folders, 1):
         truth = json.loads((folder / "truth.json").read_text())
@@ -147,7 +156,7 @@ def _shrink(home: Home, folder: Path, judge: str | None) -> int:
     plan = from_json(json.loads((folder / "truth.json").read_text())["plan"])
     tried = 0
 
-    def fails(smaller: Plan) -> bool:
+    def failing(smaller: Plan) -> set[str]:
         nonlocal tried
         tried += 1
         to = folder.with_name(f"{folder.name}-try")
@@ -158,12 +167,12 @@ def _shrink(home: Home, folder: Path, judge: str | None) -> int:
         _say(f"attempt {tried}: {size}: {'it fails still' if bad else 'it does not fail'}")
         if bad:
             shrink.slim(to / f"r{smaller.seed}", folder.with_name(f"{folder.name}-small"))
-        return bool(bad)
+        return {each.topic for each in bad}
 
-    if not fails(plan):
+    small = shrink.shrunk(plan, failing)
+    if small is None:
         _say("played again, the round does not fail: that depends on the timing")
         return 0
-    small = shrink.shrunk(plan, fails)
     print(json.dumps(as_json(small), indent=1))  # noqa: T201
     return 0
 

@@ -16,7 +16,6 @@ from modelcheck.kafka.files.metadata.log import FOLDER
 from tests.chaos.plan import Plan, Shape, TopicPlan
 
 FAULTS = 2  # that a review is asked about: with more it takes minutes
-MOST = 10_000  # points that are looked at for an answer about one partition: some ten seconds of CPU time
 HUNG = 900  # seconds after which a command does not end: its own limit is one of CPU time
 
 
@@ -42,7 +41,7 @@ def explain(folder: Path, topic: str, acks: str, lost: Sequence[str], *, with_lo
     given = ["explain-log", *_directories(folder), *logs, "--partition", f"{topic}-0", "--acks", acks]
     given += [part for disk in lost for part in ("--lost", disk)]
     kept = folder / f"explain-{topic}{'-logs' if with_logs else ''}.json"
-    return _answered(kept, [*given, "--json", "--max-states", str(MOST)])
+    return _answered(kept, [*given, "--json"])
 
 
 def steps(folder: Path, plan: Plan, topic: TopicPlan) -> dict[str, Any]:
@@ -59,7 +58,7 @@ def steps(folder: Path, plan: Plan, topic: TopicPlan) -> dict[str, Any]:
         given = ["explain-log", *(str(each) for each in sorted(Path(scratch).iterdir()))]
         given += ["--partition", f"{topic.name}-0", "--acks", topic.acks]
         kept = folder / f"steps-{topic.name}.json"
-        return _answered(kept, [*given, "--json", "--max-states", str(MOST)])
+        return _answered(kept, [*given, "--json"])
 
 
 def _metadata_logs(folder: Path, shape: Shape) -> list[Path]:

@@ -245,11 +245,14 @@ def _ended(producer: Any, transaction: Transaction, end: str) -> bool:  # noqa: 
 class Consumer:
     """Reads topics in a thread while brokers come and go, and keeps what it read.
 
-    Up to their high watermarks; one that is `committed` gets records of committed transactions alone.
+    Up to their high watermarks; one that is `committed` gets records of committed transactions alone, and
+    one in a `rack` reads from a follower there, if any is in sync.
     """
 
-    def __init__(self, brokers: Sequence[str], topics: Sequence[str], *, committed: bool = False) -> None:
-        self._brokers, self._topics = list(brokers), list(topics)
+    def __init__(
+        self, brokers: Sequence[str], topics: Sequence[str], *, committed: bool = False, rack: str = ""
+    ) -> None:
+        self._brokers, self._topics, self._rack = list(brokers), list(topics), rack
         self._isolation = "read_committed" if committed else "read_uncommitted"
         self._read: dict[str, dict[str, int]] = {topic: {} for topic in topics}
         self._is_over = threading.Event()
@@ -281,6 +284,7 @@ class Consumer:
             enable_auto_commit=False,
             auto_offset_reset="earliest",
             isolation_level=self._isolation,
+            client_rack=self._rack,
         )
         try:
             consumer.assign([kafka.TopicPartition(topic, 0) for topic in self._topics])

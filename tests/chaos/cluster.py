@@ -41,6 +41,7 @@ BROKERS = {
     "log.dir.failure.timeout.ms": "20000",
     "initial.broker.registration.timeout.ms": "180000",
 }
+SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"  # consumers read in their own rack
 FILLING = 30.0  # seconds until a broker without room on its disk gives up
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
 CLEAN = ".kafka_cleanshutdown"
@@ -61,6 +62,13 @@ class ChaosCluster(Cluster):
             features=features,
             quorum=shape.quorum,
         )
+
+    def _configure(self, node: int) -> None:
+        """Write a node's configuration file, with its rack."""
+        super()._configure(node)
+        if node in self.brokers and self._shape.racks:
+            with self._properties(node).open("a") as file:
+                file.write(f"broker.rack={self._shape.rack(node)}\nreplica.selector.class={SELECTOR}\n")
 
     def directories(self, node: int) -> tuple[Path, ...]:
         """The log directories of a node: of a broker that has several, inside its folder."""

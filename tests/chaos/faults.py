@@ -8,6 +8,7 @@ from typing import Any
 from tests.chaos.judges import Json, Judge, Judgement, Truth, Verdict
 from tests.chaos.plan import FIRST_CONTROLLER, Event, Kind
 
+BY_OPERATORS = {Kind.SET, Kind.REASSIGN, Kind.ELECT}  # after which a review speaks of another topic
 ANY = "any"  # kind of faults: in any mixture
 PROMISES = {
     Judge.REVIEW: ("durable", "acknowledged"),
@@ -42,8 +43,8 @@ def count(befallen: Iterable[Event]) -> int:
 
 
 def is_reviewed(topic: str, befallen: Iterable[Event]) -> bool:
-    """Whether a review speaks of what befell a topic: its settings and replicas stayed as they were."""
-    return not any(each.topic == topic and each.kind in {Kind.SET, Kind.REASSIGN} for each in befallen)
+    """Whether a review speaks of what befell a topic: nobody changed its settings, replicas or leader."""
+    return not any(each.topic == topic and each.kind in BY_OPERATORS for each in befallen)
 
 
 def lost(topic: str, of: Iterable[str], found: Truth, seen: Json) -> set[str]:

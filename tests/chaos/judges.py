@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import chain
 from typing import Any
 
 from modelcheck.contract.result import End
@@ -150,10 +149,14 @@ def inspected(topic: str, found: Truth, foretold: Json, seen: Json) -> Iterator[
         return
     rows = {each["leader"]: each for each in said["outcomes"]}
     first = next((leader for up, leader, *_ in seen["trail"][topic] if leader in up), None)
-    wrong = _wrong_leader(topic, said, rows, seen, first)
+    wrong = list(_wrong_leader(topic, said, rows, seen, first))
+    is_open = bool(wrong) and first in said["last_leader_may_be"] and topic not in seen["by_hand"]
     is_given_up = f"{topic}-0" in foretold.get("given_up", ())
-    wrong = chain(wrong, () if is_given_up else _wrong_advice(said, rows, seen, first, foretold["start"]))
-    yield judged(topic, Judge.LEADER, list(wrong))
+    bad = list(() if is_given_up else _wrong_advice(said, rows, seen, first, foretold["start"]))
+    if is_open and not bad:
+        yield Judgement(topic, Judge.LEADER, Verdict.UNKNOWN, f"{first} leads, as was said to be possible")
+    else:
+        yield judged(topic, Judge.LEADER, [*wrong, *bad])
     if first not in rows:
         yield Judgement(topic, Judge.AFTERMATH, Verdict.UNKNOWN, f"nothing was foretold of a leader {first}")
     elif seen["values"][topic] is None:

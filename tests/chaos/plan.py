@@ -38,11 +38,16 @@ class Kind(StrEnum):
     REASSIGN = "reassign"
     PREFER = "elect the preferred leader"
     SET = "set"
+    ELECT = "elect uncleanly"  # by hand
+    ROLL = "restart one after the other"
+    RETRY = "kill -9 while it starts"
+    RACK = "kill -9 a rack"
     KILL_ALL = "kill -9 all"
 
 
 OF_DISKS = {Kind.WIPE, Kind.POWER, Kind.LOSE_ONE}  # befall brokers that are down
 OF_PROCESSES = {Kind.KILL, Kind.STOP, Kind.START, Kind.PAUSE, Kind.RESUME, Kind.FULL}  # of brokers
+OF_SEVERAL = {Kind.ROLL, Kind.RETRY, Kind.RACK}  # which are told as kills, stops and starts
 FIRST_CONTROLLER = 100
 
 
@@ -77,6 +82,7 @@ class Shape:
     controllers: int = 1
     combined: bool = False
     directories: int = 1  # log directories of a broker
+    racks: int = 0  # none: brokers have no rack
 
     @property
     def nodes(self) -> tuple[int, ...]:
@@ -89,6 +95,15 @@ class Shape:
         first = 1 if self.combined else FIRST_CONTROLLER
         return tuple(range(first, first + self.controllers))
 
+    def rack(self, node: int) -> str:
+        """The rack of a broker; empty without racks."""
+        return f"rack{node % self.racks}" if self.racks else ""
+
+    def beside(self, node: int) -> tuple[int, ...]:
+        """The brokers of a broker's rack, or it alone."""
+        rack = self.rack(node)
+        return tuple(each for each in self.nodes if each == node or (rack and self.rack(each) == rack))
+
     def started_first(self, order: Sequence[int]) -> list[int]:
         """The brokers that are started at once: as many as are needed before one of them runs."""
         if not self.combined:
@@ -99,7 +114,10 @@ class Shape:
 
 @dataclass(frozen=True)
 class TopicPlan:
-    """A topic with one partition, and how is written to it."""
+    """A topic with one partition, and how is written to it.
+
+    Where it is `placed`, the controller chooses the replicas, and those of the plan only say how many.
+    """
 
     name: str
     replicas: tuple[int, ...]
@@ -107,6 +125,7 @@ class TopicPlan:
     min_isr: int
     unclean: bool
     producer: Producer = Producer.PLAIN
+    placed: bool = False
 
     def settings(self) -> dict[str, str]:
         """The topic's own settings."""
@@ -134,6 +153,13 @@ class Plan:
         split = len(self.events) - (at < len(self.events))
         return replace(self, events=tuple(every[:split]), end=tuple(every[split:]))
 
+    def of_topic(self, name: str) -> Plan:
+        """The plan of one topic, without the others and what befalls them alone."""
+        plan = self
+        for topic in self.topics:
+            plan = plan if topic.name == name else plan.without_topic(topic.name)
+        return plan
+
     def without_topic(self, name: str) -> Plan:
         """The plan without a topic and what befalls it alone."""
 
@@ -147,7 +173,7 @@ class Plan:
 def drawn(seed: int, shape: Shape, *, topics: int = TOPICS) -> Plan:
     """The plan of a seed for a cluster."""
     rng = Random(f"{seed} {shape.brokers}")  # noqa: S311 - no secret; the same with and without ELR
-    chosen = tuple(_topic(rng, f"r{seed}{NAMES[number]}", shape.nodes) for number in range(topics))
+    chosen = tuple(_topic(rng, f"r{seed}{NAMES[number]}", shape) for number in range(topics))
     draws = _Draws(rng, shape, chosen)
     events = tuple(draws.event() for _ in range(rng.randint(*EVENTS)))
     end = tuple(draws.end())
@@ -161,11 +187,12 @@ def drawn_shape(seed: int) -> Shape:
     brokers, elr = rng.choice([3, 3, 4]), rng.random() < 0.5
     controllers, directories = rng.choice([1, 1, 3]), rng.choice([1, 1, 2])
     combined = controllers > 1 and rng.random() < 0.5
-    return Shape(brokers, elr, controllers, combined, directories)
+    return Shape(brokers, elr, controllers, combined, directories, rng.choice([0, 2, 3]))
 
 
-def _topic(rng: Random, name: str, nodes: tuple[int, ...]) -> TopicPlan:
+def _topic(rng: Random, name: str, shape: Shape) -> TopicPlan:
     """A topic with settings at random; a producer that is not plain has acks=all."""
+    nodes = shape.nodes
     copies = rng.choice([each for each in (2, 3, 3, 3, 4) if each <= len(nodes)])
     producer = rng.choice([*[Producer.PLAIN] * 4, Producer.IDEMPOTENT, Producer.TRANSACTIONAL])
     acks = rng.choice(["all", "all", "all", "1", "1", "0"])
@@ -176,6 +203,7 @@ def _topic(rng: Random, name: str, nodes: tuple[int, ...]) -> TopicPlan:
         min_isr=rng.randint(1, min(2, copies)),
         unclean=rng.random() < 1 / 3,
         producer=producer,
+        placed=bool(shape.racks) and rng.random() < 0.5,
     )
 
 
@@ -221,10 +249,11 @@ class _Draws:
         down, running = set(self._nodes) - self._up, self._up - self._paused
         if running:
             yield from [Kind.KILL] * 3 + [Kind.STOP] * 2 + [Kind.PAUSE] * 2
-            yield from [Kind.REASSIGN, Kind.PREFER, Kind.SET, Kind.FULL]
+            yield from [Kind.REASSIGN, Kind.PREFER, Kind.SET, Kind.FULL, Kind.ELECT, Kind.ROLL]
+            yield from [Kind.RACK] if self._shape.racks else []
             yield from [Kind.FAIL] * 3 if self._shape.directories > 1 else []
         if down:
-            yield from [Kind.START] * (3 * len(down)) + [Kind.POWER] * 2 + [Kind.WIPE]
+            yield from [Kind.START] * (3 * len(down)) + [Kind.POWER] * 2 + [Kind.WIPE, Kind.RETRY]
             yield from [Kind.LOSE_ONE] if self._shape.directories > 1 else []
         if self._paused:
             yield from [Kind.RESUME] * 3
@@ -237,17 +266,18 @@ class _Draws:
         """An event of a kind, after which what is up is known."""
         rng = self._rng
         match kind:
-            case Kind.KILL | Kind.STOP | Kind.PAUSE | Kind.FAIL | Kind.FULL:
+            case Kind.KILL | Kind.STOP | Kind.PAUSE | Kind.FAIL | Kind.FULL | Kind.RACK:
                 node = rng.choice(sorted(self._up if kind is Kind.KILL else self._up - self._paused))
                 if kind is Kind.FAIL:
                     return Event(kind, node)
                 if kind is Kind.PAUSE:
                     self._paused.add(node)
                 else:
-                    self._up.discard(node)
-                    self._paused.discard(node)
+                    gone = self._shape.beside(node) if kind is Kind.RACK else (node,)
+                    self._up.difference_update(gone)
+                    self._paused.difference_update(gone)
                 return Event(kind, node)
-            case Kind.START | Kind.POWER | Kind.WIPE | Kind.LOSE_ONE:
+            case Kind.START | Kind.POWER | Kind.WIPE | Kind.LOSE_ONE | Kind.RETRY:
                 node = rng.choice([each for each in self._nodes if each not in self._up])
                 if kind is Kind.START:
                     self._up.add(node)
@@ -262,7 +292,7 @@ class _Draws:
             case Kind.HEAL:
                 self._is_cut = False
                 return Event(kind)
-            case Kind.REASSIGN | Kind.PREFER | Kind.SET:
+            case Kind.REASSIGN | Kind.PREFER | Kind.SET | Kind.ELECT:
                 return self._of_topic(kind)
             case Kind.CONTROLLER:
                 several = self._shape.controllers > 1
@@ -286,7 +316,7 @@ class _Draws:
         topic = rng.choice(self._topics)
         if kind is Kind.REASSIGN:
             return Event(kind, others=tuple(rng.sample(self._nodes, len(topic.replicas))), topic=topic.name)
-        if kind is Kind.PREFER:
+        if kind in {Kind.PREFER, Kind.ELECT}:
             return Event(kind, topic=topic.name)
         setting = rng.choice(list(topic.settings()))
         value = rng.choice(["1", "2"] if setting.startswith("min") else ["true", "false"])
@@ -301,11 +331,13 @@ def described(event: Event) -> str:
             return f"{event.kind} {event.node} from {nodes}"
         case Kind.REASSIGN:
             return f"reassign {event.topic} to {nodes}"
-        case Kind.PREFER:
-            return f"{event.kind} of {event.topic}"
+        case Kind.RACK:
+            return f"kill -9 the rack of {event.node}"
+        case Kind.PREFER | Kind.ELECT:
+            return f"{event.kind}: {event.topic}"
         case Kind.SET:
             return f"set {event.setting}={event.value} of {event.topic}"
-        case Kind.WIPE | Kind.POWER | Kind.LOSE_ONE | Kind.FAIL | Kind.FULL:
+        case Kind.WIPE | Kind.POWER | Kind.LOSE_ONE | Kind.FAIL | Kind.FULL | Kind.RETRY:
             return f"broker {event.node}: {event.kind}"
         case _:
             return f"{event.kind} {event.node}" if event.node else str(event.kind)

@@ -64,7 +64,7 @@ def judgements(folder: Path, foretold: Json) -> Iterator[Judgement]:
         yield from judges.promised(name, true)
         yield judges.validated(name, asking.steps(folder, plan, topic))
         gone = [disk for node, disk in asking.lost(folder, plan) if node in topic.replicas]
-        for with_logs in (False, True):
+        for with_logs in (False, True) if (folder / "logs").exists() else (False,):
             answer = asking.explain(folder, name, topic.acks, gone, with_logs=with_logs)
             yield from judges.explained(name, true, answer, with_logs=with_logs)
         number = faults.count(befallen)

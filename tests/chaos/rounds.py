@@ -18,7 +18,7 @@ from modelcheck.kafka.files.checkpoints import TopicPartition
 from modelcheck.kafka.files.metadata.image import MetadataImage
 from modelcheck.kafka.files.metadata.records import PartitionCreated
 from modelcheck.kafka.reproduce import client
-from modelcheck.kafka.reproduce.client import UNCLEAN, Unanswered
+from modelcheck.kafka.reproduce.client import PREFERRED, UNCLEAN, Unanswered
 from modelcheck.kafka.reproduce.cluster import name, until
 from modelcheck.kafka.reproduce.observed_state import registration, unfenced
 from tests.chaos.clients import Consumer, Producers
@@ -27,6 +27,7 @@ from tests.chaos.plan import (
     FIRST_CONTROLLER,
     OF_DISKS,
     OF_PROCESSES,
+    OF_SEVERAL,
     Event,
     Kind,
     Plan,
@@ -41,6 +42,8 @@ STARTED = "started (kafka.server.KafkaRaftServer)"
 TRUNCATING = re.compile(r"partition=([\w.-]+)-0,.*Truncating to (?:offset )?(\d+)\b(?! has no effect)")
 ENDING = "end of a transaction"  # in place of a value
 STARTING = 150.0  # seconds, on a machine that does other work
+ROLLING = 30.0  # seconds for a broker to come back, in a rolling restart
+LOADING = 0.5, 2.0, 4.0  # seconds after which a broker that starts is killed: with a session, or without
 ALONE = 9.0  # seconds for which the first broker runs alone: longer than a session lasts
 
 
@@ -76,12 +79,14 @@ class Round:
                 raise NotBegun(f"topic {topic.name} was not created")
         if not until(self._is_whole, 60):
             raise NotBegun("not all replicas got in sync")
+        self.plan = replace(self.plan, topics=tuple(map(self._as_placed, self.plan.topics)))
         clients = [self.cluster.client(node) for node in self.cluster.brokers]
         every = [topic.name for topic in self.plan.topics]
         some = [each.name for each in self.plan.topics if each.producer is Producer.TRANSACTIONAL]
-        self._consumers["read"] = Consumer(clients, every)
+        rack = self.plan.shape.rack(self._rng.choice(self.cluster.brokers))
+        self._consumers["read"] = Consumer(clients, every, rack=rack)
         if some:
-            self._consumers["read_committed"] = Consumer(clients, some, committed=True)
+            self._consumers["read_committed"] = Consumer(clients, some, committed=True, rack=rack)
 
     def carry_out(self) -> None:
         """Let everything befall the cluster, until no node runs."""
@@ -117,7 +122,7 @@ class Round:
     def _can(self, event: Event) -> bool:
         """Whether an event makes sense now: a plan that was made smaller may start who runs."""
         node, kind = event.node, event.kind
-        if kind is Kind.START or kind in OF_DISKS:
+        if kind in {Kind.START, Kind.RETRY} or kind in OF_DISKS:
             return node not in self._up
         if kind in {Kind.STOP, Kind.PAUSE, Kind.FAIL, Kind.FULL}:
             return node in self._up - self._paused
@@ -130,6 +135,13 @@ class Round:
         if not self._can(event):
             return
         self._note(described(event))
+        if event.kind in OF_SEVERAL:
+            for part in self._parts(event):
+                self._befall(part)
+                time.sleep(part.wait)
+            for _ in range(event.writes):
+                self._write()
+            return
         befallen = event
         if event.kind in OF_DISKS:
             if not self._befall_disk(event):
@@ -143,6 +155,26 @@ class Round:
         self.befallen.append(befallen)
         for _ in range(event.writes):
             self._write()
+
+    def _parts(self, event: Event) -> Iterator[Event]:
+        """The kills, stops and starts that an event is."""
+        node = event.node
+        match event.kind:
+            case Kind.RACK:
+                yield from (Event(Kind.KILL, each, writes=0, wait=0) for each in self.plan.shape.beside(node))
+            case Kind.RETRY:
+                yield Event(Kind.START, node, writes=0, wait=self._rng.choice(LOADING))
+                yield Event(Kind.KILL, node, writes=0, wait=0)
+            case _:
+                for each in sorted(self._up - self._paused):
+                    yield Event(Kind.STOP, each, wait=0)
+                    yield Event(Kind.START, each, writes=0, wait=0)
+                    until(partial(self._has_session, each), ROLLING)
+
+    def _has_session(self, node: int) -> bool:
+        """Whether a broker is unfenced."""
+        seen = self._image()
+        return seen is not None and node in unfenced(seen)
 
     def _befall_disk(self, event: Event) -> bool:
         """Whether the disk of a broker that is down could lose something, and has."""
@@ -215,8 +247,9 @@ class Round:
                 self._asked(lambda up: client.reassign(up, event.others, topic=topic), 10)
             case Kind.FAIL:
                 cluster.fail_directory(event.node)
-            case Kind.PREFER:
-                self._asked(lambda up: client.elect(up, topic=topic), 10)
+            case Kind.PREFER | Kind.ELECT:
+                kind = UNCLEAN if event.kind is Kind.ELECT else PREFERRED
+                self._asked(lambda up: client.elect(up, kind=kind, topic=topic), 10)
             case _:
                 self._asked(lambda up: client.change(up, event.setting, event.value, topic=topic), 10)
 
@@ -316,6 +349,11 @@ class Round:
     def _partition(self, topic: str) -> PartitionCreated | None:
         seen = self._image()
         return None if seen is None else seen.at(TopicPartition(topic, 0))
+
+    def _as_placed(self, topic: TopicPlan) -> TopicPlan:
+        """A topic with the replicas that it has."""
+        found = self._partition(topic.name)
+        return topic if found is None else replace(topic, replicas=tuple(found.replicas))
 
     def _is_whole(self) -> bool:
         """Whether all replicas are in sync."""
@@ -467,7 +505,8 @@ class Restart:
 
 def _create(topic: TopicPlan, brokers: list[str]) -> None:
     """Create a topic."""
-    client.create(brokers, topic.replicas, topic.settings(), topic=topic.name)
+    replicas = len(topic.replicas) if topic.placed else topic.replicas
+    client.create(brokers, replicas, topic.settings(), topic=topic.name)
 
 
 def cuts(topic: str, outputs: Mapping[int, str]) -> dict[str, int]:

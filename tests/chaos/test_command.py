@@ -95,8 +95,8 @@ def test_a_round_shrinks_as_long_as_the_named_judgement_is_not_right(
     def played(_home: object, plans: list[Plan], *_: object) -> Iterator[tuple[Plan, list[Judgement]]]:
         for each in plans:
             verdict = Verdict.UNKNOWN if needed in each.events else Verdict.RIGHT
-            other = Judgement("a", Judge.LOSS, Verdict.WRONG)
-            yield each, [Judgement("a", Judge.EXPLAINED, verdict), other]
+            other = Judgement(each.topics[0].name, Judge.LOSS, Verdict.WRONG)
+            yield each, [Judgement(each.topics[0].name, Judge.EXPLAINED, verdict), other]
 
     monkeypatch.setattr(command, "played", played)
     monkeypatch.setattr("tests.chaos.shrink.slim", lambda *_: None)

@@ -185,6 +185,17 @@ def test_who_may_be_dropped_from_the_isr_before_it_is_up_need_not_lead(recorded:
     assert verdicts == [Verdict.RIGHT, Verdict.WRONG]
 
 
+def test_who_may_be_fenced_last_in_place_of_another_is_not_known(recorded: Data) -> None:
+    recorded["seen"] |= {"trail": {TOPIC: [[[2, 3], 3, [3]]]}, "by_advice": False}
+    verdicts = []
+    for others, by_hand in (([3], []), ([1], []), ([3], [TOPIC])):
+        recorded["inspect"]["partitions"][0]["last_leader_may_be"] = others
+        recorded["seen"]["by_hand"] = by_hand
+        verdicts += [each.verdict for each in all_judgements(recorded) if each.judge is Judge.LEADER]
+
+    assert verdicts == [Verdict.UNKNOWN, Verdict.WRONG, Verdict.WRONG]
+
+
 def test_which_of_several_that_start_at_once_leads_first_is_not_foretold(recorded: Data) -> None:
     outcome(recorded, 3)["how"] = "by-hand"
     recorded["seen"] |= {"trail": {TOPIC: [[[2, 3], 3, [3]]]}, "by_advice": False}
@@ -235,6 +246,7 @@ def test_a_review_does_not_speak_of_settings_that_changed() -> None:
     changed = [Event(Kind.SET, topic="r1a", setting="min.insync.replicas", value="1")]
 
     assert not is_reviewed("r1a", changed)
+    assert not is_reviewed("r1a", [Event(Kind.ELECT, topic="r1a")])
     assert is_reviewed("r1b", changed)
 
 

@@ -13,10 +13,11 @@ from tests.chaos.judges import Judge, Verdict
 from tests.chaos.plan import Event, Kind, Plan, Producer, Shape, TopicPlan
 from tests.chaos.playing import played
 
+RACKED = Shape(3, racks=3)
 LATER = 4.0  # seconds: a session is over soon after
 LOSES = Plan(
     seed=1,
-    shape=Shape(3),
+    shape=RACKED,
     topics=(
         TopicPlan("r1a", (1, 2, 3), acks="all", min_isr=1, unclean=False),
         TopicPlan("r1b", (2, 3), acks="1", min_isr=2, unclean=True),
@@ -33,10 +34,12 @@ LOSES = Plan(
 )
 COMES_BACK = Plan(
     seed=2,
-    shape=Shape(3),
+    shape=RACKED,
     topics=(
         TopicPlan("r2a", (3, 1, 2), acks="all", min_isr=2, unclean=False),
-        TopicPlan("r2b", (1, 2, 3), "all", min_isr=1, unclean=False, producer=Producer.TRANSACTIONAL),
+        TopicPlan(
+            "r2b", (1, 2, 3), "all", min_isr=1, unclean=False, producer=Producer.TRANSACTIONAL, placed=True
+        ),
     ),
     events=(
         Event(Kind.HOLD, 1, (3,), wait=2 * LATER),

@@ -21,6 +21,7 @@ class PartitionLog:
     `epochs` begin at rising offsets below `end`.  `flushed` is the recovery point: everything
     before it was on the disk.  `damaged` is what is wrong; where `cut` is set the broker would
     drop all from `end` on, elsewhere it would not look, and the log continues after the damage.
+    `begun` is the last leader epoch that the broker wrote down, of which no record may be left.
     """
 
     folder: Path
@@ -32,6 +33,7 @@ class PartitionLog:
     damaged: tuple[Damage, ...] = ()
     cut: bool = False
     old_format: bool = False
+    begun: EpochStart | None = None
 
     @property
     def last_epoch(self) -> int:
@@ -98,7 +100,8 @@ def read_log(
             break
     begins = max(start, found[0][0]) if found else start
     end = max(seen.end, begins)
-    epochs = _epochs(read_epochs(folder / "leader-epoch-checkpoint") or (), seen.epochs, begins, end)
+    noted = read_epochs(folder / "leader-epoch-checkpoint") or ()
+    epochs = _epochs(noted, seen.epochs, begins, end)
     return PartitionLog(
         folder,
         begins,
@@ -109,6 +112,7 @@ def read_log(
         tuple(damaged),
         cut,
         seen.old,
+        max((*noted, *epochs), key=lambda each: each.epoch, default=None),
     )
 
 

@@ -148,11 +148,18 @@ def read(broker: str, *, topic: str = TOPIC) -> list[str]:
 
 
 def create(
-    brokers: Sequence[str], replicas: Sequence[int], settings: Mapping[str, str], *, topic: str = TOPIC
+    brokers: Sequence[str], replicas: Sequence[int] | int, settings: Mapping[str, str], *, topic: str = TOPIC
 ) -> None:
-    """Create the topic with one partition, whose first replica leads. Raises Unanswered."""
-    given = {"assignments": {PARTITION: list(replicas)}, "configs": dict(settings)}
-    _asked(brokers, lambda admin: admin.create_topics({topic: given}))
+    """Create the topic with one partition, whose first replica leads. Raises Unanswered.
+
+    Of a number of replicas alone, the controller chooses them.
+    """
+    given: dict[str, object] = (
+        {"num_partitions": 1, "replication_factor": replicas}
+        if isinstance(replicas, int)
+        else {"assignments": {PARTITION: list(replicas)}}
+    )
+    _asked(brokers, lambda admin: admin.create_topics({topic: {**given, "configs": dict(settings)}}))
 
 
 def reassign(brokers: Sequence[str], replicas: Sequence[int], *, topic: str = TOPIC) -> None:

@@ -53,6 +53,7 @@ def _partition(each: Judged) -> dict[str, object]:
         if each.partition.staying is None or not each.partition.dropping
         else list(each.partition.staying),
         "last_leader_awaits": None if each.last_leader is None else list(each.partition.awaited[0]),
+        "last_leader_may_be": list(each.partition.may_be_last),
         "in_no_copy": each.gone,
         "unknown_from": min((found.since for found in each.untraced), default=None),
         "can_still_be_lost": each.at_stake,

@@ -83,6 +83,13 @@ def untraced_words(found: Untraced) -> str:
             " successor, and no directory shows that."
         )
     acks = "with acks=1 or acks=all" if found.all_acks else "with acks=1"
+    if found.epoch is not None:
+        end = "its log" if found.cause is Cause.END else "another log of it, so perhaps this one too,"
+        return (
+            f"Broker {found.number} may have led last, in epoch {found.epoch}, which it began without records"
+            f" that others have, and {end} has lost its end: an unknown number of records of that epoch, from"
+            f" offset {found.since:,} on, may have been acknowledged {acks}, and no file has them."
+        )
     if found.cause is Cause.BESIDE:
         return (
             f"Broker {found.number} may have led last, and another log of it has lost its end, as after a"

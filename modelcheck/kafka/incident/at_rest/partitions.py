@@ -128,6 +128,18 @@ class PartitionFiles:
         return state.leader if state.leader >= 0 else None
 
     @property
+    def may_be_last(self) -> tuple[int, ...]:
+        """Who may be the last known leader in place of the one that is expected to be fenced last.
+
+        Any member of the ISR: where brokers start at once with the controllers, one that registers as soon as
+        its old session is over leaves the ISR before its turn.
+        """
+        state, last = self.state, self.fenced_last
+        if state is None or last is None or self.last_known_leader != last:
+            return ()
+        return tuple(node for node in state.isr if node != last and node in self.replicas)
+
+    @property
     def dropping(self) -> bool:
         """Whether controllers that start anew take members out of the ISR before a broker can register."""
         return self.state is not None and self.staying not in {None, self.state.isr}

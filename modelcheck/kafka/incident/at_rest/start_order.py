@@ -34,7 +34,9 @@ class Judged:
     @property
     def worst(self) -> Aftermath | None:
         """The worst automatic outcome; if no replica is elected automatically, the worst manual one."""
-        return max(self.by_themselves or self.outcomes, key=lambda each: each.badness, default=None)
+        others = self.partition.may_be_last
+        may = [each for each in self.outcomes if each.way.by_itself or each.leader in others]
+        return max(may or self.outcomes, key=lambda each: each.badness, default=None)
 
     @property
     def gone(self) -> int:

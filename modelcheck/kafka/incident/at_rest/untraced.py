@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from enum import Enum
 
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles, ReplicaLog
@@ -23,13 +23,15 @@ class Untraced:
     """An unknown number of records from offset `since` on that may be gone without a trace in any file.
 
     `number` is the broker whose log it was, or the leader epoch that began with an unclean election.  With
-    `all_acks` they may have been acknowledged with acks=all too, else with acks=1 alone.
+    `all_acks` they may have been acknowledged with acks=all too, else with acks=1 alone.  `epoch` is set
+    where the broker led in it without records that others have: then all lost ones may be of that epoch.
     """
 
     cause: Cause
     number: int
     since: int
     all_acks: bool
+    epoch: int | None = None
 
 
 def untraced(partition: PartitionFiles) -> tuple[Untraced, ...]:
@@ -39,19 +41,34 @@ def untraced(partition: PartitionFiles) -> tuple[Untraced, ...]:
 
 def _of_leader(partition: PartitionFiles) -> Iterator[Untraced]:
     """The ends that the logs of replicas which may have led last are known to lack."""
-    replicas = partition.replicas.values()
-    ends = [replica.log.end for replica in replicas]
-    noted = [replica.high_watermark or 0 for replica in replicas]
-    since = max((*ends, *noted), default=0)
-    led = _led_last(partition)
+    replicas = partition.replicas
     whole = any(
-        each.node in partition.in_line and not lacks_end(each) and not each.beside_short for each in replicas
+        each.node in partition.in_line and not lacks_end(each) and not each.beside_short
+        for each in replicas.values()
     )
-    for node in led:
-        if node in partition.replicas and lacks_end(partition.replicas[node]):
-            yield Untraced(Cause.END, node, since, not whole)
-        elif node in partition.replicas and partition.replicas[node].beside_short:
-            yield Untraced(Cause.BESIDE, node, since, not whole)
+    for node in _led_last(partition):
+        leader = replicas.get(node)
+        if leader is not None and (lacks_end(leader) or leader.beside_short):
+            cause = Cause.END if lacks_end(leader) else Cause.BESIDE
+            since, epoch = _lacking_since(leader, replicas.values())
+            yield Untraced(cause, node, since, not whole, epoch)
+
+
+def _lacking_since(leader: ReplicaLog, replicas: Collection[ReplicaLog]) -> tuple[int, int | None]:
+    """From which offset on a leader that lacks its end may have had more, and its epoch if it began short.
+
+    Its log was as long as any that is here, and as any high watermark: but not where it began its last epoch
+    at an offset at which others have records of earlier ones.  Then it had lost its end before, and what it
+    wrote in their place has only copies of its own epoch.
+    """
+    ends = [each.log.end for each in replicas]
+    noted = [each.high_watermark or 0 for each in replicas]
+    begun = leader.log.begun
+    older = [each.log.end_of(begun.epoch - 1) for each in replicas] if begun else []
+    if begun is None or all(epoch < 0 or end <= begun.start for epoch, end in older):
+        return max((*ends, *noted)), None
+    same = [each.log.end for each in replicas if each.log.last_epoch == begun.epoch]
+    return max((begun.start, *same)), begun.epoch
 
 
 def lacks_end(replica: ReplicaLog) -> bool:

@@ -229,6 +229,12 @@ def _about_struck(partition: PartitionFiles) -> Iterator[str]:
         leader = brokers([partition.last_known_leader]).capitalize()
         leads = "leads" if partition.fenced_last is None else "is expected to lead"
         yield f"{leader} {leads}, uncleanly as the last known leader, when {struck} {registered}."
+        if others := partition.may_be_last:
+            names = brokers(others).capitalize() if len(others) == 1 else f"One of {brokers(others)}"
+            yield (
+                f"{names} may lead instead where brokers start at once with the controllers: who registers as"
+                " soon as its old session is over leaves the ISR before its turn."
+            )
 
 
 def _about_leaving(partition: PartitionFiles) -> Iterator[str]:

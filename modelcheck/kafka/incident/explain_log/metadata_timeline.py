@@ -241,7 +241,7 @@ class _SpineReading:
             return False
         before, self.state = self.state, state
         evidence = Evidence(_where(entry), _state_words(state))
-        if before is None or before.topic != state.topic or before.replicas != state.replicas:
+        if before is None or before.topic != state.topic or set(before.replicas) != set(state.replicas):
             self._begin(entry, before, state, evidence)
         elif state.leader_epoch != before.leader_epoch and state.leader >= 0 and _elected(before, state):
             self._decide(state, self.epochs[-1][1] + 1, evidence)

@@ -22,6 +22,7 @@ EXACT = 1  # the same, for the fewest steps
 REFINED = 4_000  # points that are looked at for a run of fewer steps, when one is known
 QUICK = 2_000  # points after which any run will do, and then a cheaper one
 EACH = 60  # points more for each event: a long history takes as many to be gone through at all
+TURNS = 20_000  # points in which any run is looked for, before the one with the fewest faults is again
 PROVING = 10_000  # points that are looked at to show that a known run has the fewest faults
 FAULT = 5  # what a fault counts, in steps, where any run will do
 # Of two runs as long, that with less of this is shown: what loses records, or acknowledges them too early.
@@ -97,11 +98,11 @@ def _any_first(
 ) -> ExplanationResult:
     """Any run, then cheaper ones as long as they are soon found, then whether there is one with fewer faults.
 
-    `quick` is a search for the one with the fewest that was given up.
+    `quick` is a search for the one with the fewest that was given up; it has the rest, if no run is found.
     """
     left = None if limits.states is None else limits.states - quick.seen
     found, seen = None, quick.seen
-    asked = replace(limits, states=left)
+    asked = replace(limits, states=_smaller(TURNS, left))
     while True:
         next_one = ExplanationSearch(product, asked, on_progress, in_turn=True).run()
         seen += next_one.seen
@@ -113,6 +114,9 @@ def _any_first(
         if found.faults <= quick.faults:
             break
     if found is None:
+        if next_one.end is End.STATES and left != 0:
+            next_one = ExplanationSearch(product, replace(limits, states=left), on_progress).run()
+            seen += next_one.seen
         return replace(next_one, seen=seen)
     least = quick.faults
     if found.faults > least:

@@ -164,6 +164,18 @@ def test_the_last_known_leader_is_who_is_fenced_last() -> None:
     assert "Broker 2 is expected to lead, uncleanly as the last known leader, when brokers 1 and 2" in said
 
 
+def test_who_is_fenced_last_may_be_another_and_the_worst_of_them_counts() -> None:
+    """On Kafka 4.2.0 broker 2 registered between two fencings, and broker 1 was the last known leader."""
+    logs = {1: replica(1, [0] * 3, 5, clean=False), 2: replica(2, [0] * 5, 5, clean=False)}
+    state = PartitionCreated(0, TOPIC, (1, 2), (1, 2), 1, 0, 4)
+    files = PartitionFiles(TopicPartition("t", 0), state, logs, eligible_count=True, fenced_last=2)
+    known = judged(replace(files, fenced_last=None, state=replace(state, leader=2)))
+
+    assert (files.may_be_last, judged(files).at_stake) == ((1,), 2)
+    assert "Broker 1 may lead instead where brokers start at once" in " ".join(reasons(judged(files)))
+    assert (known.partition.may_be_last, known.at_stake) == ((), 0)
+
+
 def test_a_replica_that_leaves_is_told() -> None:
     state = PartitionCreated(0, TOPIC, (1, 2, 3), (3,), 3, 4, 6, removing=(3,))
     logs = replica(1, [2] * 3), replica(2, [0] * 3), replica(3, [0] * 3 + [4] * 7)
@@ -223,6 +235,30 @@ def test_with_a_whole_follower_in_sync_only_acks_one_lost_records_without_a_trac
     (found,) = judged(led_by(1, (1, 2), replica(1, [0] * 2, 5), replica(2, [0] * 7, 5))).untraced
 
     assert (found.since, found.all_acks) == (7, False)
+
+
+def test_a_leader_that_began_short_may_have_lost_all_that_it_wrote() -> None:
+    """On Kafka 3.9.1 it lost its log, wrote in epoch 3 from offset 1 on, and lost that too."""
+    leader = replica(2, [0], 4, clean=False)
+    short = replace(leader, log=replace(leader.log, begun=EpochStart(3, 1)))
+    other = replica(1, [0] * 5 + [2] * 3, 8)
+    for log, since in ([0], 1), ([0, 3, 3], 3):
+        files = led_by(2, (2,), short, other, replica(3, log))
+        (found,) = judged(files).untraced
+        (whole,) = judged(led_by(2, (2,), leader, other, replica(3, log))).untraced
+
+        assert (found.since, found.epoch) == (since, 3)
+        assert (whole.since, whole.epoch) == (8, None)
+        said = " ".join(reasons(judged(files)))
+        assert "in epoch 3, which it began without records that others have" in said
+
+
+def test_an_epoch_whose_first_records_are_deleted_did_not_begin_short() -> None:
+    old = PartitionLog(Path("x"), 5, 9, (EpochStart(0, 5),), 0, 0, begun=EpochStart(0, 0))
+    logs = ReplicaLog(1, replace(old, end=7), 8, clean=False), ReplicaLog(2, old, 8, clean=False)
+    (found,) = judged(led_by(1, (1,), *logs)).untraced
+
+    assert (found.since, found.epoch) == (9, None)
 
 
 def test_a_follower_without_its_end_had_nothing_that_its_leader_has_not() -> None:

@@ -55,7 +55,7 @@ class MadeCluster:
         self._registered: dict[int, int] = {}
         self.records.append(FeatureLevel("metadata.version", LEVEL_OF_4_1))
         for broker in BROKERS:
-            self._register(broker)
+            self.register(broker)
         first = PartitionCreated(0, TOPIC, BROKERS, BROKERS, 1, 0, 0)
         self.records += [
             TopicCreated("orders", TOPIC),
@@ -85,7 +85,7 @@ class MadeCluster:
 
     def start(self, broker: int) -> None:
         """Start a broker again; it joins the ISR."""
-        self._register(broker)
+        self.register(broker)
         self.up.add(broker)
         self.killed.discard(broker)
         self._joins(broker)
@@ -114,6 +114,10 @@ class MadeCluster:
         """Move the leadership to a member of the ISR."""
         self._change(self.isr, broker)
 
+    def reassign(self, *replicas: int) -> None:
+        """Have other replicas, or these in another order, and the same leader and ISR."""
+        self.records.append(PartitionChanged(0, TOPIC, replicas=replicas))
+
     def write(self, folder: Path) -> None:
         """Write the directories of all brokers, as they are now."""
         for broker in BROKERS:
@@ -132,7 +136,7 @@ class MadeCluster:
                 b"".join(batch(n, [encoded(record)], epoch=1) for n, record in enumerate(self.records))
             )
 
-    def _register(self, broker: int) -> None:
+    def register(self, broker: int) -> None:
         """Register a new process of a broker, and unfence it."""
         self._starts += 1
         self._registered[broker] = self._starts
@@ -173,6 +177,24 @@ class MadeCluster:
         for broker in self.isr:
             self.logs[broker] = list(self.logs[self.leader])
             self.ends[broker] = self.ends[self.leader]
+
+
+def without_leader() -> MadeCluster:
+    """A cluster with eligible leader replicas, all killed; 2 runs again, and only 3 is eligible."""
+    cluster = MadeCluster()
+    cluster.records.insert(1, FeatureLevel("eligible.leader.replicas.version", 1))
+    cluster.records.append(ConfigSet(2, "orders", "min.insync.replicas", "2"))
+    cluster.produce(100)
+    cluster.kill(1)
+    cluster.kill(2)
+    cluster.records[-1] = PartitionChanged(0, TOPIC, isr=(3,), leader=3, elr=(2,))
+    cluster.kill(3)
+    cluster.records[-1:] = [
+        PartitionChanged(0, TOPIC, isr=(), leader=NOBODY, elr=(2, 3)),
+        PartitionChanged(0, TOPIC, elr=(3,)),  # as 2 was not shut down cleanly
+    ]
+    cluster.register(2)
+    return cluster
 
 
 def aged(folder: Path, *, epochs_: int, records: int, seed: int) -> MadeCluster:
