@@ -71,8 +71,7 @@ class Arithmetic:
     def __init__(self) -> None:
         self.block = InstructionBlock("start")
         self._count = 0
-        self._known: dict[str, V] = {}  # what was computed on every way to here
-        self._order: list[str] = []
+        self._known: dict[str, V] = {}  # what was computed on every way to here, in this order
 
     # -------------------------------------------------------------- arithmetic
 
@@ -148,7 +147,7 @@ class Arithmetic:
         """Emit the binary instruction `name`, or the constant that `of` computes if both are constants."""
         if a.const is not None and b.const is not None:
             return const(a.bits, of(a.const, b.const))
-        return self._pure(a.bits, f"{name} {a}, {b.text}")
+        return self._pure(a.bits, f"{name} i{a.bits} {a.text}, {b.text}")
 
     def mask(self, bits: int, count: V) -> V:
         """Emit a number of `bits` bits whose lowest `count` are ones; `count`, as wide, is below `bits`."""
@@ -196,7 +195,7 @@ class Arithmetic:
         if a.bits == 1 and how in {"eq", "ne"} and (a.const is not None or b.const is not None):
             bit, known = (a, b.const) if a.const is None else (b, a.const)
             return bit if (known == 1) == (how == "eq") else self.not_(bit)
-        return self._pure(1, f"icmp {how} {a}, {b.text}")
+        return self._pure(1, f"icmp {how} i{a.bits} {a.text}, {b.text}")
 
     # -------------------------------------------------------------- conversion
 
@@ -255,11 +254,10 @@ class Arithmetic:
     @contextmanager
     def local_values(self) -> Iterator[None]:
         """Forget, at the end of the `with`, the values computed in it, which are not reused outside."""
-        count = len(self._order)
+        count = len(self._known)
         yield
-        for what in self._order[count:]:
-            del self._known[what]
-        del self._order[count:]
+        while len(self._known) > count:
+            self._known.popitem()  # the last
 
     def _pure(self, bits: int, what: str) -> V:
         """Emit an instruction without side effects, or return the value of an equal one emitted before."""
@@ -269,7 +267,6 @@ class Arithmetic:
         made = self._named(bits, what)
         if not self.block.ended:  # else it is unreachable
             self._known[what] = made
-            self._order.append(what)
         return made
 
     def _named(self, bits: int, what: str) -> V:

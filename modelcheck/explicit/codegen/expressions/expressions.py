@@ -9,7 +9,6 @@ function's exit; everything else may be computed where its value is not used.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import assert_never
 
 import modelcheck.explicit.codegen.expressions.quantifiers as quantifiers
@@ -202,14 +201,23 @@ class ExpressionWriter:
             then, other = self.value(expr.then, at), self.value(expr.other, at)
             both = join(then.packing, other.packing)
             return Live(both, fn.select(test, convert(fn, then, both).v, convert(fn, other, both).v))
-        both = join(self.shape(expr.then, at), self.shape(expr.other, at))
-        cell = fn.cell(known_zero(both).v.bits)
-
-        def keep(branch: ir.Expr) -> None:
-            fn.store(cell, convert(fn, self.value(branch, at), both).v)
-
-        blocks = [fn.new(hint) for hint in ("then", "else", "after")]
-        fn.either(test, blocks, partial(keep, expr.then), partial(keep, expr.other))
+        then, other, after = (fn.new(hint) for hint in ("then", "else", "after"))
+        fn.fork(test, then, other)
+        with fn.local_values():
+            fn.begin(then)
+            first, end_of_first = self.value(expr.then, at), fn.block
+        with fn.local_values():
+            fn.begin(other)
+            second = self.value(expr.other, at)
+            both = join(first.packing, second.packing)
+            cell = fn.cell(known_zero(both).v.bits)
+            fn.store(cell, convert(fn, second, both).v)
+            fn.goto(after)
+        with fn.local_values():
+            fn.block = end_of_first  # only now is known what has room for both
+            fn.store(cell, convert(fn, first, both).v)
+            fn.goto(after)
+        fn.begin(after)
         return Live(both, fn.load(cell))
 
     def shape(self, expr: ir.Expr, at: Scene) -> Packing:
