@@ -48,11 +48,11 @@ def files(folder: Path) -> dict[str, bytes]:
 def test_of_some_topics_a_round_is_recorded_without_the_others_and_without_what_no_reader_needs(
     tmp_path: Path,
 ) -> None:
-    whole, plan = RECORDED / "r4218", json.loads((RECORDED / "r4218" / "truth.json").read_text())["plan"]
-    more, small = tmp_path / "more", tmp_path / "small"
+    whole, more, small = (tmp_path / name for name in ("whole", "more", "small"))
+    slim(RECORDED / "r4218", whole)
     shutil.copytree(whole, more)
     truth, seen = (json.loads((more / f"{name}.json").read_text()) for name in ("truth", "seen"))
-    truth["plan"]["topics"].append({**plan["topics"][0], "name": "r4218g"})
+    truth["plan"]["topics"].append({**truth["plan"]["topics"][0], "name": "r4218g"})
     truth["topics"]["r4218g"] = truth["topics"]["r4218f"]
     for what in ("trail", "values", "cut_back"):
         seen[what]["r4218g"] = seen[what]["r4218f"]
