@@ -19,7 +19,7 @@ from counterexamples.trace import (
     Trace,
     Trapped,
 )
-from spec.meaning.blame import Failure, failing, failing_step
+from spec.meaning.blame import Failure, failing, failing_assert, failing_step
 from spec.meaning.evaluate import FrameLayout
 from spec.meaning.semantics import Machine, State, sentence
 from spec.model.ir import Property, PropertyKind
@@ -88,6 +88,8 @@ def failures(trace: Trace) -> tuple[Failure, ...]:
         case BadStep():
             *_, before, after = trace.states
             return failing_step(trace.model, trace.scope, prop, before, trace.steps[-1], after)
+        case BadAssert():
+            return failing_assert(trace.model, trace.scope, prop.name, trace.states[-2], trace.steps[-1])
         case _:
             return ()
 

@@ -123,6 +123,12 @@ class Needs:
         later = [n for n, step in enumerate(self._trace.steps, 1) if n > number and step.action not in faults]
         return all(len(self._under_way(n)) <= FEW and message not in self.of_step(n) for n in later)
 
+    def next_use(self, message: Message, number: int) -> int | None:
+        """The first step after step `number`, and no fault, that needs a message; None if none is known."""
+        faults = set(self._trace.model.faults)
+        later = [n for n, step in enumerate(self._trace.steps, 1) if n > number and step.action not in faults]
+        return next((n for n in later if message in self.of_step(n)), None)
+
     def _needed(self, number: int) -> Iterator[Message]:
         """The messages that a step needs."""
         there = self._under_way(number)

@@ -7,8 +7,8 @@ from random import Random
 MODES = ("set", "bag", "bag", "fifo")
 DATA = """protocol talk
 sort Server
-enum Kind { ask, grant, stop }
-record Msg { kind: Kind, from: Server }
+enum Kind {{ ask, grant, stop }}
+record Msg {{ kind: Kind, {by}: Server, decided: bool }}
 """
 STATE = """state {{ {leader}: Server? = none  in_sync: set[Server] = Server  done: 0..3 = 0 }}
 ghost {{ {acked}: set[Kind] = {{}} }}
@@ -32,7 +32,13 @@ class _Writer:
     def __init__(self, random: Random) -> None:
         self.random = random
         self.mode = random.choice(MODES)
-        self.keys = random.choice(("", "", "[Server]", "[Server, Server]"))
+        self.keys = random.choice(("", "", "[Server]", "[Server]", "[Server, Server]"))
+        self.is_named_by_sender = (
+            random.random() < 0.4
+        )  # else a channel has the name of who takes up what is in it
+        self.by = random.choice(("from", "by", "by"))  # pictures know the first alone
+        self.says = random.random() < 0.7
+        self.decides = self.says and self.by == "by" and random.random() < 0.6
 
     def text(self) -> str:
         """The whole model."""
@@ -44,7 +50,8 @@ class _Writer:
         actions = [self.action(number) for number in range(self.random.randint(3, 7))]
         check = f"check c {{ scope Server = {members}, net = 4  faults <= 2 }}"
         network = f"network net{self.keys}: {self.mode} of Msg{faults}"
-        return "\n".join([DATA, network, state, *actions, self.property(), check]) + "\n"
+        data = DATA.format(by=self.by) + ("display { controller: boss }\n" if self.decides else "")
+        return "\n".join([data, network, state, *actions, self.property(), check]) + "\n"
 
     def property(self) -> str:
         """What is asked, most often untrue."""
@@ -60,10 +67,12 @@ class _Writer:
     def kind(self) -> str:
         return self.random.choice(["ask", "grant", "stop"])
 
-    def channel(self, r: str, s: str) -> str:
-        """A channel of the network between two members."""
-        one = self.random.choice([r, s])
-        return {"": "net", "[Server]": f"net[{one}]", "[Server, Server]": f"net[{r}][{s}]"}[self.keys]
+    def channel(self, sender: str, taker: str) -> str:
+        """The channel of the network from one member to another."""
+        one = sender if self.is_named_by_sender else taker
+        return {"": "net", "[Server]": f"net[{one}]", "[Server, Server]": f"net[{sender}][{taker}]"}[
+            self.keys
+        ]
 
     def content(self, channel: str) -> str:
         """What is in a channel, as a set."""
@@ -73,17 +82,17 @@ class _Writer:
         """What a message is taken from."""
         return f"head({channel})" if self.mode == "fifo" else channel
 
-    def action(self, number: int) -> str:  # noqa: C901 - a dispatch over what actions do
+    def action(self, number: int) -> str:  # noqa: C901, PLR0915 - a dispatch over what actions do
         """An action, a fault among them."""
         pick, chance = self.random.choice, self.random.random
-        channel = self.channel("r", "s")
-        params = ["r: Server"]
-        if "s" in channel.replace("net", "").replace("elements", "") or chance() < 0.2:
-            params.append("s: Server")
+        channel, out = self.channel("s", "r"), self.channel("r", "s")
+        params, is_decided = ["r: Server"], False
+        if self.keys or chance() < 0.2:
+            params.insert(pick([0, 1]), "s: Server")
         guards, body = [], []
         does = pick(DOES)
         inside, kind = self.content(channel), self.kind()
-        mine = f"{{m in {inside} where m.kind == {kind}{pick(['', ' and m.from != r'])}}}"
+        mine = f"{{m in {inside} where m.kind == {kind}{pick(['', f' and m.{self.by} != r'])}}}"
         if does == "take":
             params.append(f"m in {self.head(channel)}")
             guards += pick([[], [f"require m.kind == {kind}"]])
@@ -94,7 +103,7 @@ class _Writer:
         elif does == "exists":
             guards.append(f"require exists m in {inside}. m.kind == {kind}")
         elif does == "every":
-            guards.append(f"require forall m in {inside}. m.kind != {kind} or m.from != r")
+            guards.append(f"require forall m in {inside}. m.kind != {kind} or m.{self.by} != r")
         elif does == "odd":
             guards.append(f"require size({inside}) {pick(['!=', '==', '<='])} {pick([0, 1, 2])}")
         elif does == "value":
@@ -102,13 +111,15 @@ class _Writer:
         elif does == "branch":
             body.append(f"if {mine} != {{}} {{ r.x := {pick([1, 2, 3])} }}")
         elif does == "copy":
-            params = [each for each in params if not each.startswith("s")] + ["s: Server"]
+            params = [each for each in params if not each.startswith("s")]
+            params.insert(pick([0, 1]), "s: Server")
             guards.append("require more: size(r.log) < size(s.log)")
             body.append("r.log := s.log")
         if does == "send" or chance() < 0.3:
-            body.append(
-                f"{self.channel('r', 's') if 's: Server' in params else channel}.send(Msg({self.kind()}, r))"
+            is_decided = (
+                self.decides and not self.is_named_by_sender and "," not in self.keys and chance() < 0.4
             )
+            body.append(f"{out}.send(Msg({self.kind()}, r, {str(is_decided).lower()}))")
         if chance() < 0.4:
             guards.append(f"require at: r.x {pick(['<', '==', '!='])} {pick([1, 2])}")
         if chance() < 0.5:
@@ -128,4 +139,10 @@ class _Writer:
         if word == "fault":
             body.append("r.up := false" if chance() < 0.5 else "r.x := 0")
         body = body or ["r.x := 0"]
-        return f"{word} a{number}({', '.join(params)}) {{\n  " + "\n  ".join([*guards, *body]) + "\n}"
+        told = (
+            "the boss has {r} do it"
+            if is_decided
+            else pick(["{r} does it", "{r} does it", "it is done by {r}"])
+        )
+        says = f' says "{told}"' if self.says else ""
+        return f"{word} a{number}({', '.join(params)}){says} {{\n  " + "\n  ".join([*guards, *body]) + "\n}"

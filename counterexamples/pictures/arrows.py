@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 
 from counterexamples.diff import Change, Exchanged, Spliced
 from counterexamples.messages import Channel, Message, Needs, channels
-from counterexamples.pictures.cast import EPOCHS, Cast, entry_type, spaced
+from counterexamples.pictures.cast import Cast
+from counterexamples.pictures.entries import EPOCHS, dates, entry_type, spaced
 from counterexamples.pictures.participants import participants
 from counterexamples.pictures.picture import SHARED, Arrow, ArrowKind, Box, ReplicaState
+from counterexamples.pictures.senders import Senders
 from spec.meaning.semantics import Step
 from spec.model.ir import Value
 from spec.model.types import Bag, Case, Nat, Record, Seq, Set, Union
@@ -24,6 +25,7 @@ class Arrows:
         self._trace = cast.trace
         self._needs = Needs(cast.trace)
         self._acting = {name: participants(action) for name, action in cast.actions.items()}
+        self._senders = Senders(cast, self._needs)
         self._sent: dict[Message, list[tuple[str, int]]] = {}  # of each copy under way, who sent it and when
 
     def of_step(
@@ -99,58 +101,57 @@ class Arrows:
         """What a step acknowledges, as notes by lane, where the model names no client."""
         return iter(()) if self._cast.client else self._answers(actors, found, new)
 
-    def posted(self, number: int, sender: str) -> Iterator[tuple[str, str]]:
+    def posted(self, number: int, found: tuple[Change, ...]) -> Iterator[tuple[str, str]]:
         """The messages a step sends, or a fault drops, as notes by lane."""
         trace = self._trace
+        changed = {change.place.member for change in found if change.place.variable.network is None}
         is_fault = self._cast.actions[trace.steps[number - 1].action].is_fault
         was, now = ([*channels(trace.model, trace.scope, trace.states[n])] for n in (number - 1, number))
         for before, after in zip(was, now, strict=True):
             if before.content == after.content or not self._cast.is_chosen(after.network, ""):
                 continue
             had, has = before.counted, after.counted
-            by = self._end(after) or sender
-            to = next((lane for lane in reversed(self._lanes(after)) if lane != by), None)
-            beside = to or by
             for value in ordered(set(had - has)):
                 sent = self._sent.get(Message(after.network, after.place, value), [])
+                who = (sent[0][0] if sent else "") or self._cast.common
                 del sent[: had[value] - has[value]]
                 if is_fault:
+                    beside = next((lane for lane in reversed(self._cast.lanes(after)) if lane != who), who)
                     yield beside, f"✗ {self._told(after, value)} is gone"
             for value in ordered(set(has - had)):
+                by = self._senders.of(number, after, value, changed)
+                to = next((lane for lane in reversed(self._cast.lanes(after)) if lane != by), None)
                 message, text = Message(after.network, after.place, value), self._told(after, value)
                 sent = self._sent.setdefault(message, [])
                 copies = has[value] - had[value]
                 sent += (sent[-1:] or [("", 0)]) * copies if is_fault else [(by, number)] * copies
                 if is_fault:
-                    yield beside, f"{text} once more" if had[value] else f"{text} is there now"
+                    yield to or by, f"{text} once more" if had[value] else f"{text} is there now"
                 else:
                     use = ", which no step here needs" if self._needs.is_without_use(message, number) else ""
                     yield by, (f"sends {text}" if to is None else f"→ {to}: {text}") + use
 
     def under_way(self, number: int) -> tuple[str, ...]:
-        """The messages after a step that a later one may need, in words; ask after `posted` of the step."""
+        """The messages after a step that later ones need, the next first; ask after `posted` of the step."""
         trace = self._trace
-        found = []
+        found: list[tuple[int, str]] = []
         for channel in channels(trace.model, trace.scope, trace.states[number]):
             if not self._cast.is_chosen(channel.network, ""):
                 continue
             for value in ordered(set(channel.counted)):
                 message = Message(channel.network, channel.place, value)
-                if self._needs.is_without_use(message, number):
+                used = self._needs.next_use(message, number)
+                if used is None:
                     continue
                 sender, _ = next(iter(self._sent.get(message, ())), ("", 0))
-                to = next((lane for lane in reversed(self._lanes(channel)) if lane != sender), "")
-                ends = " → ".join(each for each in (sender, to) if each and each != SHARED)
-                found.append(f"{ends}{': ' if ends else ''}{self._told(channel, value)}")
-        return tuple(found)
-
-    def _lanes(self, channel: Channel) -> list[str]:
-        """The replicas that a channel belongs to."""
-        return [lane for lane in (self._cast.lane(*key) for key in channel.keys) if lane is not None]
+                to = next((lane for lane in reversed(self._cast.lanes(channel)) if lane != sender), "")
+                ends = f"{'' if sender == SHARED else sender}{' → ' if to else ''}{to}".lstrip()
+                found.append((used, f"{ends}{': ' if ends else ''}{self._told(channel, value)}"))
+        return tuple(text for _, text in sorted(found, key=lambda pair: pair[0]))
 
     def _received(self, number: int, actors: list[str]) -> Iterator[Arrow]:
         """The arrows of the messages that a step needs, from their senders."""
-        trace = self._trace
+        trace, first = self._trace, self._cast.subject(number)
         for message in self._needs.of_step(number):
             if not self._cast.is_chosen(message.network, ""):
                 continue
@@ -161,47 +162,12 @@ class Arrows:
                     for each in channels(trace.model, trace.scope, trace.states[number - 1])
                     if (each.network, each.place) == (message.network, message.channel)
                 )
-                sender = self._end(channel) or sender
-                to = [lane for lane in (*self._lanes(channel), *actors) if lane in actors and lane != sender]
+                able = [lane for lane in self._cast.lanes(channel) if lane in actors]
+                able += [lane for lane in (first, *actors) if lane is not None]
+                to = [lane for lane in able if lane != sender]
                 when = "" if sent == number - 1 else f", sent in {sent}"
                 text = self._told(channel, message.value) + when
-                yield Arrow(sender, [*to, *actors, self._cast.common][0], text, ArrowKind.MESSAGE)
-
-    def _end(self, channel: Channel) -> str | None:
-        """The replica that sends all that is in a channel; None where that is not known."""
-        lanes = self._lanes(channel)
-        return lanes[0] if len(lanes) == 1 and channel.network in self._of_senders else None
-
-    @cached_property
-    def _of_senders(self) -> frozenset[int]:
-        """The networks whose channels are named by who sends: seen from who acts where they are used.
-
-        Who takes a message up alone has its name on the channel; else who takes up what another's channel has
-        is not its owner, and neither is another who sends into the channel that alone acts.
-        """
-        trace, cast = self._trace, self._cast
-        taken: dict[int, list[tuple[bool, bool]]] = {}
-        sent: dict[int, list[bool]] = {}
-        for number, step in enumerate(trace.steps, 1):
-            if cast.actions[step.action].is_fault:
-                continue
-            actors = cast.actors(step)
-            was, now = ([*channels(trace.model, trace.scope, trace.states[n])] for n in (number - 1, number))
-            needed = {(each.network, each.channel) for each in self._needs.of_step(number)}
-            for before, after in zip(was, now, strict=True):
-                lanes = self._lanes(before)
-                if len(lanes) != 1:
-                    continue
-                if (before.network, before.place) in needed:
-                    taken.setdefault(before.network, []).append((actors == lanes, lanes[0] not in actors))
-                if after.counted - before.counted:
-                    sent.setdefault(before.network, []).append(actors == lanes)
-        return frozenset(
-            network
-            for network in {*taken, *sent}
-            if not any(alone for alone, _ in taken.get(network, ()))
-            and (any(other for _, other in taken.get(network, ())) or any(sent.get(network, ())))
-        )
+                yield Arrow(sender, [*to, *able, self._cast.common][0], text, ArrowKind.MESSAGE)
 
     def _record(self, name: str, boxes: list[Box]) -> str:
         """The label of a record that a client sends."""
@@ -210,7 +176,7 @@ class Arrows:
         of = entry_type(log.type) if log is not None else None
         parts = [f.type for f in of.fields if f.name not in EPOCHS] if isinstance(of, Record) else [of]
         if len(parts) == 1 and isinstance(parts[0], Nat):
-            return f"{spaced(parts[0].name)} {text}"
+            return f"{spaced(parts[0].name)} {text}" if not dates(parts[0]) else text
         return text
 
     def _answers(

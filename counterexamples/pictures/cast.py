@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import cached_property
 
-from counterexamples.pictures.picture import SHARED, Box, ReplicaState
+from counterexamples.messages import Channel
+from counterexamples.pictures.entries import EPOCHS, LogEntries, element, spaced
+from counterexamples.pictures.picture import SHARED, ReplicaState
 from counterexamples.pictures.roles import NamedPart, leads, roles
 from counterexamples.pictures.selection import ALL, Selection
 from counterexamples.trace import Trace
 from spec.meaning.semantics import Machine, State, Step
-from spec.model.ir import Scope, Storage, Value
+from spec.model.ir import Assert, Storage, Value
 from spec.model.roles import CLIENT, CONTROLLER, SET
-from spec.model.types import BOOL, Bag, Map, Nat, Option, Record, Seq, Set, Sort, Type
-from spec.model.values import members, ordered, show
+from spec.model.types import BOOL, Map, Nat, Option, Seq, Set, Sort, Type
+from spec.model.values import show
+from spec.model.walk import variables_in, walk_statements
 
 SEEN = (
     "log",
@@ -25,8 +29,6 @@ SEEN = (
     "leads",
 )  # roles of fields that `ReplicaState` shows
 DECIDED = ("leader", "epoch", "membership")  # roles of what is decided for all
-LONG = 14  # characters of an entry in a box
-EPOCHS = ("epoch", "term", "view", "ballot")  # fields of an entry that date it
 
 
 class Cast:
@@ -47,8 +49,8 @@ class Cast:
         self.sort_of = {name: key for key, name in self._lane_of.items()}
         self._switches = tuple(self._found_switches())
         self._ties = tuple(self._found_ties())
-        self._boxed: dict[tuple[Type, Value], Box] = {}
-        self.short: dict[str, str] = {}  # by the text of a long entry, what a box has in its place
+        self._read = tuple(self._found_read())
+        self.entries = LogEntries(trace.scope, self.roles)
 
     @property
     def replicas(self) -> tuple[str, ...]:
@@ -90,10 +92,38 @@ class Cast:
         sort = sort_of_type(of)
         return None if sort is None or value is None else self._lane_of.get((sort, value))
 
-    def actors(self, step: Step) -> list[str]:
-        """The replicas named by a step's parameters and choices."""
+    def actors(self, number: int) -> list[str]:
+        """The replicas that parameters and choices of a step name, first the one its sentence begins with."""
+        first, found = self.subject(number), dict.fromkeys(self.named(self.trace.steps[number - 1]))
+        return sorted(found, key=lambda name: name != first)
+
+    def named(self, step: Step) -> list[str]:
+        """The same as they come, and twice who is named twice."""
         names = [self.lane(of, value) for _, of, value in self.given(step)]
-        return [*dict.fromkeys(name for name in names if name is not None)]
+        return [name for name in names if name is not None]
+
+    def subject(self, number: int) -> str | None:
+        """Who the model's sentence for a step begins with: a replica, or who decides; None if another."""
+        says = self.actions[self.trace.steps[number - 1].action].says or ()
+        if not self.has_sentence(number):
+            return None
+        said = self.says(number)
+        if isinstance(says[0], str) and says[0]:
+            is_it = self.controller and re.match(
+                rf"(the )?{re.escape(self.controller)}\b", said, re.IGNORECASE
+            )
+            return self.controller if is_it else None
+        return max(
+            (name for name in self.sort_of if re.match(rf"{re.escape(name)}\b", said)), key=len, default=None
+        )
+
+    def has_sentence(self, number: int) -> bool:
+        """Whether the model has a sentence for a step."""
+        return bool(self.actions[self.trace.steps[number - 1].action].says)
+
+    def lanes(self, channel: Channel) -> list[str]:
+        """The replicas that a channel of a network belongs to."""
+        return [lane for lane in (self.lane(*key) for key in channel.keys) if lane is not None]
 
     def given(self, step: Step) -> list[tuple[str, Type, Value]]:
         """The names, types and values of a step's parameters and choices."""
@@ -111,7 +141,7 @@ class Cast:
     def replica_state(self, name: str, state: State, before: State | None) -> ReplicaState:
         """The drawn state of a replica, with the change of its log since `before`."""
         sort, member = self.sort_of[name]
-        found = ReplicaState()
+        found = ReplicaState(sort)
         control = self.roles.whole.get("leader")
         if control is not None and sort_of_type(control.type) == sort:
             found = replace(found, chosen=control.of(state) == member)
@@ -127,12 +157,12 @@ class Cast:
         if (members := self.roles.whole.get("membership")) and element(members.type) == Sort(sort):
             found = replace(found, member=member in members.of(state))
         if epoch := self.roles.field(sort, "epoch"):
-            found = replace(found, epoch=f"{_of_time(epoch)} {epoch.of(state, member)}")
+            found = replace(found, epoch=f"{dated(epoch)} {epoch.of(state, member)}")
             newest = self.roles.whole.get("epoch")
             is_old = newest is not None and newest.of(state) != epoch.of(state, member)
             found = replace(found, is_aware=found.leads and not is_old)
         if log := self.roles.field(sort, "log"):
-            found = replace(found, log=self._boxes(log, state, before, member))
+            found = replace(found, log=self.entries.boxes(log, state, before, member))
         found = replace(found, oddities=tuple(self._oddities(sort, member, state, is_up=found.up)))
         found = replace(found, ties=tuple(self._held(sort, member, state)) if found.up else ())
         if mark := self.roles.field(sort, "high_watermark"):
@@ -157,13 +187,58 @@ class Cast:
                     yield f"{name}: {'yes' if value else 'no'}"
 
     def _held(self, sort: str, member: int, state: State) -> Iterator[str]:
-        """The others of its sort that a replica's fields without another role hold, in words."""
-        for index, name in self._ties:
+        """What a replica's fields without another role hold of its sort, and what the claim reads of it."""
+        changing = (each for each in self._read if each[0] in self._changing)
+        yield from self._in_words(sort, member, state, dict.fromkeys((*self._ties, *changing)))
+
+    def unchanged(self, name: str, state: State) -> tuple[str, ...]:
+        """What the claim reads of a replica and is the same in all of the run, in words."""
+        sort, member = self.sort_of[name]
+        fields = [each for each in self._read if each[0] not in self._changing and each not in self._ties]
+        return tuple(self._in_words(sort, member, state, fields))
+
+    def _in_words(
+        self, sort: str, member: int, state: State, fields: Iterable[tuple[int, str]]
+    ) -> Iterator[str]:
+        """Fields of a replica that hold something, in words."""
+        for index, name in fields:
             variable = self.trace.model.variables[index]
             if variable.owner == sort and isinstance(variable.type, Map):
                 value = state[index][member]
-                if value is not None and value != frozenset():
+                if not is_nothing(value):
                     yield f"{name} {show(variable.type.value, value, self.trace.scope)}"
+
+    def about(self, state: State, *, is_last: bool) -> tuple[str, ...]:
+        """The parts of the state of no replica that the claim reads and nothing else shows, in words.
+
+        What is the same in all of the run is among them in the last state.
+        """
+        variables = self.trace.model.variables
+        read = [
+            each
+            for each in self._read
+            if each[0] in self._changing or (is_last and not is_nothing(state[each[0]]))
+        ]
+        parts = [(name, variables[i].type, state[i]) for i, name in read if variables[i].owner is None]
+        return tuple(f"{name}: {show(of, value, self.trace.scope)}" for name, of, value in parts)
+
+    @cached_property
+    def _changing(self) -> frozenset[int]:
+        """The variables that are not the same in all of the run."""
+        states = self.trace.states
+        return frozenset(i for i, _ in enumerate(states[0]) if any(s[i] != states[0][i] for s in states))
+
+    def _found_read(self) -> Iterator[tuple[int, str]]:
+        """What the claim reads and nothing else draws, by name; but no maps, which would fill a frame."""
+        variables = self.trace.model.variables
+        played = {part.variable for part in (*self.roles.fields.values(), *self.roles.whole.values())}
+        played |= {index for index, _ in self._switches}
+        for index in sorted(read_by_claim(self.trace) - played):
+            variable = variables[index]
+            of = variable.type.value if variable.owner and isinstance(variable.type, Map) else variable.type
+            is_of_run = not variable.ghost and variable.network is None
+            if is_of_run and not isinstance(of, Map) and self._is_open(index):
+                yield index, variable.name.removeprefix(f"{variable.owner}.")
 
     def _found_ties(self) -> Iterator[tuple[int, str]]:
         """The fields that hold members of their sort, or a set of them, and play no other role, by name."""
@@ -213,121 +288,17 @@ class Cast:
         parts = [self.roles.whole.get(role) for role in DECIDED]
         return tuple(f"{p.name}: {show(p.type, p.of(state), scope)}" for p in parts if p is not None)
 
-    def _boxes(self, log: NamedPart, state: State, before: State | None, member: int) -> tuple[Box, ...]:
-        """The entries of a replica's log as boxes, with the change since `before`."""
-        if not isinstance(log.type, Seq):
-            return self._boxes_in_no_order(log, state, before, member)
-        now = log.of(state, member)
-        old = now if before is None else log.of(before, member)
-        same = next(
-            (i for i, (a, b) in enumerate(zip(old, now, strict=False)) if a != b), min(map(len, (old, now)))
-        )
-        acknowledged = self.acknowledged_values(state)
-        synced = self.roles.field(log.owner or "", "flushed")
-        safe = len(now) if synced is None else synced.of(state, member)
-        boxes = [self._box(log.type.of, entry) for entry in now]
-        for i, entry in enumerate(now):
-            is_acknowledged = not acknowledged.isdisjoint(self.holds(log.type.of, entry))
-            if is_acknowledged or i >= min(same, safe):  # most entries of a long log are as they were
-                is_fresh = i >= same and old[i : i + 1] != (entry,)
-                boxes[i] = replace(
-                    boxes[i], fresh=is_fresh, acknowledged=is_acknowledged, is_volatile=i >= safe
-                )
-        gone = [entry for i, entry in enumerate(old) if i >= same and now[i : i + 1] != (entry,)]
-        return (*boxes, *(replace(self._box(log.type.of, entry), cut=True) for entry in gone))
 
-    def _boxes_in_no_order(
-        self, log: NamedPart, state: State, before: State | None, member: int
-    ) -> tuple[Box, ...]:
-        """The same of a log that is a set, a bag or a map, whose entries have their places before them."""
-        scope = self.trace.scope
-        of, now = entry_type(log.type), entries(log.type, log.of(state, member), scope)
-        old = now if before is None else entries(log.type, log.of(before, member), scope)
-        acknowledged = self.acknowledged_values(state)
-        found = []
-        for place, entry in dict.fromkeys((*now, *old)):
-            box = self._box(of, entry)
-            is_there, was_there = (place, entry) in now, (place, entry) in old
-            made = replace(
-                box,
-                text=f"{place}:{box.text}" if place else box.text,
-                fresh=not was_there,
-                cut=not is_there,
-                acknowledged=is_there and not acknowledged.isdisjoint(self.holds(of, entry)),
-            )
-            found += [made] * max(1, now.count((place, entry)))
-        return tuple(found)
-
-    def _box(self, of: Type, entry: Value) -> Box:
-        """The box of a log entry, with its record and epoch; made once."""
-        if (of, entry) not in self._boxed:
-            self._boxed[of, entry] = self._made(of, entry)
-        return self._boxed[of, entry]
-
-    def _made(self, of: Type, entry: Value) -> Box:
-        """A new box of a log entry."""
-        scope = self.trace.scope
-        if not isinstance(of, Record):
-            return Box(self._fitting(show(of, entry, scope)))
-        shown = {f.name: show(f.type, value, scope) for f, value in zip(of.fields, entry, strict=True)}
-        epoch = next((name for name in EPOCHS if name in shown), None)
-        under = "" if epoch is None else f"{epoch[0]}{shown.pop(epoch)}"
-        if self.roles.label in shown:
-            return Box(self._fitting(shown[self.roles.label]), under)
-        return Box(self._fitting(",".join(shown.values())) or under, under if shown else "")
-
-    def _fitting(self, text: str) -> str:
-        """The text of an entry, or a short name for it that `Picture.entries` explains."""
-        if len(text) <= LONG:
-            return text
-        letter = text[0].upper() if text[0].isalpha() else "#"
-        return self.short.setdefault(text, f"{letter}{len(self.short) + 1}")
-
-    # ------------------------------------------------- what was acknowledged to clients
-
-    @property
-    def record(self) -> str:
-        """The word before the names of records if these are numbers."""
-        acknowledged = self.roles.whole.get("acknowledged")
-        of = None if acknowledged is None else element(acknowledged.type)
-        return f"{spaced(of.name)} " if isinstance(of, Nat) else ""
-
-    def acknowledged_values(self, state: State) -> set[Value]:
-        """The values acknowledged to clients in a state."""
-        acknowledged = self.roles.whole.get("acknowledged")
-        if acknowledged is None:
-            return set()
-        found = acknowledged.of(state)
-        return {value for value, _ in found} if isinstance(acknowledged.type, Bag) else {*found}
-
-    def acknowledged(self, state: State) -> tuple[str, ...]:
-        """The values acknowledged to clients, in words and canonical order."""
-        return tuple(self.in_words(self.acknowledged_values(state)))
-
-    def in_words(self, values: set[Value]) -> Iterator[str]:
-        """Acknowledged values in words, in canonical order."""
-        acknowledged = self.roles.whole.get("acknowledged")
-        if acknowledged is not None:
-            of = element(acknowledged.type)
-            yield from (show(of, value, self.trace.scope) for value in ordered(values))
-
-    def box_of_acknowledged(self, name: str, value: Value) -> Box:
-        """The box that an acknowledged value has, or would have, in a replica's log."""
-        sort, _ = self.sort_of[name]
-        log, acknowledged = self.roles.field(sort, "log"), self.roles.whole["acknowledged"]
-        of = element(acknowledged.type)
-        is_entry = log is not None and entry_type(log.type) == of
-        return self._box(of, value) if is_entry else Box(self._fitting(show(of, value, self.trace.scope)))
-
-    def holds(self, of: Type, entry: Value) -> set[Value]:
-        """The acknowledged values that a log entry contains."""
-        acknowledged = self.roles.whole.get("acknowledged")
-        wanted = None if acknowledged is None else element(acknowledged.type)
-        if of == wanted:
-            return {entry}
-        if isinstance(of, Record):
-            return {value for part, value in zip(of.fields, entry, strict=True) if part.type == wanted}
-        return set()
+def read_by_claim(trace: Trace) -> frozenset[int]:
+    """The variables that the property of a trace reads; of an `assert`, what that of the last step does."""
+    if trace.property is None:
+        return frozenset()
+    expr = trace.model.property(trace.property).expr
+    if expr is not None or not trace.steps:
+        return frozenset() if expr is None else variables_in(expr)
+    inside = walk_statements(trace.model.action(trace.steps[-1].action).body)
+    tests = [each.test for each in inside if isinstance(each, Assert) and each.name == trace.property]
+    return frozenset(index for test in tests for index in variables_in(test))
 
 
 def sort_of_type(of: Type) -> str | None:
@@ -337,38 +308,13 @@ def sort_of_type(of: Type) -> str | None:
     return of.name if isinstance(of, Sort) else None
 
 
-def _of_time(epoch: NamedPart) -> str:
-    """The name of a field with a time, and what its type calls one: "term", "follows epoch"."""
+def dated(epoch: NamedPart) -> str:
+    """The name of an epoch in words: what it is goes behind a name that does not tell, as "follows epoch"."""
     word = spaced(epoch.type.name).split()[-1] if isinstance(epoch.type, Nat) else ""
-    return epoch.name if word in epoch.name.lower() else f"{epoch.name} {word}"
+    is_said = word in epoch.name.lower() or word.startswith(epoch.name) or epoch.name in EPOCHS
+    return epoch.name if is_said else f"{epoch.name} {word}"
 
 
-def spaced(name: str) -> str:
-    """The name of a type as words: `LeaderEpoch` is "leader epoch"."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()
-
-
-def element(of: Type) -> Type:
-    """The element type of a collection; another type itself."""
-    return of.of if isinstance(of, Set | Bag | Seq) else of
-
-
-def entry_type(log: Type) -> Type:
-    """The type of the entries of a log."""
-    if isinstance(log, Map):
-        return log.value.of if isinstance(log.value, Option) else log.value
-    return element(log)
-
-
-def entries(log: Type, value: Value, scope: Scope) -> list[tuple[str, Value]]:
-    """The entries of a log with their places: in a map its keys, else none."""
-    match log:
-        case Map():
-            places = [show(log.key, key, scope) for key in members(log.key, scope)]
-            return [pair for pair in zip(places, value, strict=True) if pair[1] is not None]
-        case Seq():
-            return [("", entry) for entry in value]
-        case Bag():
-            return [("", entry) for entry, times in ordered(value) for _ in range(times)]
-        case _:
-            return [("", entry) for entry in ordered(value)]
+def is_nothing(value: Value) -> bool:
+    """Whether a value is `none`, or a collection with nothing in it."""
+    return value is None or value in (frozenset(), ())

@@ -133,6 +133,7 @@ class _Compact:
         down = Piece(" ") if replica.up else Piece("✕", Role.FAULT)
         leader = Piece(_leader(replica), Role.STRONG)
         name, _, number = replica.epoch.partition(" ")
+        number = number.removeprefix(number.rstrip("0123456789")) if "·" not in number else number
         log, gone = self._log(replica)
         left, right = "()" if replica.member is False else "[]"
         found = line(down, leader, f"{name[:1]}{number}")

@@ -13,16 +13,15 @@ from counterexamples.diff import Change, Exchanged, Spliced, changes
 from counterexamples.explanation import Explanation
 from counterexamples.lines import plain
 from counterexamples.pictures.arrows import Arrows
-from counterexamples.pictures.cast import Cast
+from counterexamples.pictures.cast import Cast, read_by_claim
 from counterexamples.pictures.judgement import Judgement
-from counterexamples.pictures.picture import Picture, PictureRow, ReplicaState
+from counterexamples.pictures.picture import SHARED, Picture, PictureRow, ReplicaState
 from counterexamples.pictures.selection import ALL, Selection
 from counterexamples.text import bounds, said_by_check, start_words
 from counterexamples.trace import Example, Lasso, Stops, Trace
 from spec.model.ir import Kind, Storage
 from spec.model.types import Option
 from spec.model.values import show
-from spec.model.walk import variables_in
 
 MOST_STEPS = 300  # drawn without being asked for
 MOST_SENTENCES = 8  # of a caption
@@ -76,7 +75,9 @@ class _Drawing:
         used = {name for row in rows for arrow in row.arrows for name in (arrow.start, arrow.end)}
         used |= {name for row in rows for name in (*row.notes, *row.events)}
         used |= {self._cast.common for row in rows if row.control}
-        lanes = [name for name in (self._cast.client, self._cast.common) if name in used]
+        lanes = [
+            name for name in dict.fromkeys((self._cast.client, self._cast.common, SHARED)) if name in used
+        ]
         replicas = [*self._cast.replicas]
         lanes[len(lanes) and 1 :] = [*lanes[len(lanes) and 1 :], *replicas]
         loop = trace.ending.loop if isinstance(trace.ending, Lasso) else None
@@ -92,14 +93,14 @@ class _Drawing:
             not isinstance(trace.ending, Example | Stops),
             self._judgement.broken,
             self._judgement.lost,
-            self._cast.record,
+            self._cast.entries.record,
             self._cast.membership,
             self._cast.common,
             self._cast.client,
             self._cast.told,
             loop,
             claim=shows if title else "",
-            entries=tuple(f"{short}: {text}" for text, short in self._cast.short.items()),
+            entries=tuple(f"{short}: {text}" for text, short in self._cast.entries.short.items()),
         )
 
     # --------------------------------------------------------------------- rows
@@ -127,9 +128,18 @@ class _Drawing:
         text = f"steps {first} to {last} are not drawn" if last > first else f"step {last} is not drawn"
         text = text if last else "the start is not drawn"
         names = self._cast.replicas
-        acknowledged, steps = self._cast.acknowledged(state), last - first + 1
+        acknowledged, steps = self._cast.entries.acknowledged(state), last - first + 1
         return PictureRow(
-            last, Kind.ACTION, "", text, (), names, replicas, acknowledged=acknowledged, skipped=steps
+            last,
+            Kind.ACTION,
+            "",
+            text,
+            (),
+            names,
+            replicas,
+            acknowledged=acknowledged,
+            skipped=steps,
+            about=self._cast.about(state, is_last=last == len(self._trace.steps)),
         )
 
     def _start(self) -> PictureRow:
@@ -137,7 +147,7 @@ class _Drawing:
         state = self._trace.states[0]
         names = self._cast.replicas
         replicas = {name: self._cast.replica_state(name, state, None) for name in names}
-        acked, control = self._cast.acknowledged(state), self._cast.control(state)
+        acked, control = self._cast.entries.acknowledged(state), self._cast.control(state)
         return PictureRow(
             0,
             Kind.ACTION,
@@ -148,6 +158,7 @@ class _Drawing:
             replicas,
             acknowledged=acked,
             control=control,
+            about=self._cast.about(state, is_last=not self._trace.steps),
         )
 
     def _row(self, number: int) -> PictureRow:
@@ -158,14 +169,14 @@ class _Drawing:
         found = changes(trace.model, trace.scope, before, after)
         old = {name: self._cast.replica_state(name, before, None) for name in self._cast.replicas}
         new = {name: self._cast.replica_state(name, after, before) for name in self._cast.replicas}
-        actors = self._cast.actors(step)
+        actors = self._cast.actors(number)
         arrows = tuple(self._arrows.of_step(number, step, actors, found, old, new))
         touched = {name for name in old if not _alike(old[name], new[name])} | {*actors}
         touched |= {change.place.member for change in found if change.place.member is not None}
         touched |= {name for arrow in arrows for name in (arrow.start, arrow.end)}
         is_decided = any(arrow.start == self._cast.controller for arrow in arrows)
         sender = actors[0] if actors and not is_decided else self._cast.common
-        posted = [*self._arrows.posted(number, sender)]
+        posted = [*self._arrows.posted(number, found)]
         events = [(name, event) for name in old for event in self._events(old[name], new[name])]
         down = {name for name in old if old[name].up and not new[name].up}
         events.extend(self._forgotten(found, down))
@@ -181,9 +192,10 @@ class _Drawing:
             new,
             _by_lane(events),
             _by_lane(notes),
-            self._cast.acknowledged(after),
+            self._cast.entries.acknowledged(after),
             self._cast.control(after) if self._cast.control(before) != self._cast.control(after) else (),
             under_way=self._arrows.under_way(number),
+            about=self._cast.about(after, is_last=number == len(trace.steps)),
             is_recorded=any(change.place.variable.name in self._recorded for change in found),
         )
 
@@ -219,7 +231,7 @@ class _Drawing:
             found.append(f"{'joins' if new.member else 'leaves'} {self._cast.membership}")
         if old.up and not new.up and old.log:
             lost = [box.text for box in new.log or () if box.cut]
-            found.append(f"loses {self._cast.record}{', '.join(lost)}" if lost else "keeps its log")
+            found.append(f"loses {self._cast.entries.record}{', '.join(lost)}" if lost else "keeps its log")
         return tuple(found)
 
     def _is_shown(self, change: Change) -> bool:
@@ -264,13 +276,12 @@ class _Drawing:
             if number in faults or number in turns:
                 sentences.append(f"In step {number}, {self._cast.says(number)}.")
             if number in answered:
-                sentences.append(
-                    f"In step {number}, {_are(self._cast.record, answered[number])} {self._cast.told}."
-                )
+                they_are = _are(self._cast.entries.record, answered[number])
+                sentences.append(f"In step {number}, {they_are} {self._cast.told}.")
         sentences.append(f"At the end, {self._cast.says(last)}.")
         if self._judgement.lost:
             who = " and ".join(self._judgement.broken)
-            lost = _are(self._cast.record, self._judgement.lost)
+            lost = _are(self._cast.entries.record, self._judgement.lost)
             sentences.append(f"{self._cast.told.capitalize()} {lost} missing from the log of {who}.")
         return " ".join(sentences)
 
@@ -295,11 +306,8 @@ def _is_forgotten(change: Change, down: set[str]) -> bool:
 
 def _recorded(trace: Trace) -> set[str]:
     """The ghost variables that the trace's property reads."""
-    if trace.property is None:
-        return set()
-    expr = trace.model.property(trace.property).expr
-    read = variables_in(expr) if expr is not None else ()
-    return {trace.model.variables[index].name for index in read if trace.model.variables[index].ghost}
+    variables = trace.model.variables
+    return {variables[index].name for index in read_by_claim(trace) if variables[index].ghost}
 
 
 def _alike(a: ReplicaState, b: ReplicaState) -> bool:

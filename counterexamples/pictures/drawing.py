@@ -49,7 +49,7 @@ font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monosp
 .mc .repair{fill:#e6f6ea;stroke:#1a7f37;stroke-width:1.2;stroke-dasharray:2 3}
 .mc .flash{fill:#cf222e;font-weight:700}
 .mc .mended{fill:#1a7f37;font-weight:700}
-.mc .tick{fill:#1a7f37;font-size:9px;font-weight:700}
+.mc .tick{fill:#1a7f37;font-size:12px;font-weight:700}
 .mc .verdict{fill:#fff1ef;stroke:#cf222e;stroke-width:2.6}
 .mc .reached{fill:#e6f6ea;stroke:#1a7f37;stroke-width:2.6}
 .mc .turn{fill:#fff8c5;stroke:#1b1f24;stroke-width:1.3;stroke-dasharray:10 3 2 3}
@@ -86,7 +86,7 @@ GAP = 6  # between what is gone and what is missing
 LINE = 16  # from one line of text to the next
 SMALL = 14  # the same, in small print
 SIZE = 13  # of the font of a text
-SIZES = {"title": 17, "small": 11, "mono": 10.5, "tick": 9}  # of classes of `STYLE` that have another
+SIZES = {"title": 17, "small": 11, "mono": 10.5, "tick": 12}  # of classes of `STYLE` that have another
 IN_BOLD = frozenset({"title", "strong", "flash", "mended", "tick"})
 OTHER = 1300  # of a sign that was not measured: an ideogram, an emoji
 MONO = 620  # of SF Mono; the others are less wide
@@ -348,7 +348,7 @@ def _box(x: float, y: float, width: float, box: Box, *, committed: bool, labelle
     if box.under:
         yield words(middle, y + 25, box.under, "mono", "dim", anchor="middle")
     if box.acknowledged and not box.cut:
-        yield words(x + width - 3, y + 10, "✓", "tick", anchor="end")
+        yield words(x + width - 3, y + 11, "✓", "tick", anchor="end")
     if box.cut:
         yield stroke(x + 3, y + TALL - 3, x + width - 3, y + 3, "cross")
     if labelled:

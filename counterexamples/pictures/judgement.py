@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from counterexamples.ending import failures, property_says
 from counterexamples.lines import one_line
-from counterexamples.pictures.cast import Cast, entries, entry_type
+from counterexamples.pictures.cast import Cast
+from counterexamples.pictures.entries import element, entries, entry_type
 from counterexamples.pictures.picture import Box, PictureRow
 from counterexamples.trace import BadAssert, BadState, BadStep, Erred, Example, Stops, Trace
 from spec.meaning.blame import Failure
@@ -27,7 +28,7 @@ class Judgement:
         self._failures = failures(cast.trace)
         self.broken = self._named_lanes()
         lost = self._lost_values()
-        self.lost = tuple(cast.in_words(lost))
+        self.lost = tuple(cast.entries.in_words(lost))
         self._lost = ordered(lost)
 
     def judged(self, row: PictureRow) -> PictureRow:
@@ -35,11 +36,18 @@ class Judgement:
         places = self._places()
         replica = dict(row.replicas)
         for name in self.broken:
+            ties = (*replica[name].ties, *self._cast.unchanged(name, self._trace.states[-1]))
+            replica[name] = replace(replica[name], ties=ties)
             log = replica[name].log
             if log is None:
                 continue
             boxes = [replace(box, bad=i in places and not self.lost) for i, box in enumerate(log)]
-            boxes += [replace(box, missing=True) for box in self._lost_boxes(name)]
+            for lost in self._lost_boxes():
+                cut = next((i for i, box in enumerate(boxes) if box.cut and _is_one(lost, box)), None)
+                if cut is None:
+                    boxes.append(replace(lost, missing=True))
+                else:
+                    boxes[cut] = replace(boxes[cut], missing=True)
             replica[name] = replace(replica[name], log=tuple(boxes))
         return replace(row, replicas=replica, shown=tuple(self._cast.sort_of), is_last=True)
 
@@ -83,7 +91,7 @@ class Judgement:
         found: dict[int, list[str]] = {}
         for record in self.lost:
             number = len(self._trace.steps)
-            while number and record in self._cast.acknowledged(self._trace.states[number - 1]):
+            while number and record in self._cast.entries.acknowledged(self._trace.states[number - 1]):
                 number -= 1
             found.setdefault(number, []).append(record)
         return found
@@ -94,20 +102,25 @@ class Judgement:
         found = [self._cast.lane(each.type, each.value) for each in named]
         return tuple(dict.fromkeys(name for name in found if name is not None))
 
+    def _named_values(self) -> set[Value]:
+        """The values of the type of what is acknowledged for which the property fails."""
+        of = element(self._cast.roles.whole["acknowledged"].type)
+        return {each.value for failure in self._failures for each in failure.names if each.type == of}
+
     def _places(self) -> set[int]:
         """The log indices for which the property fails."""
         named = [each for failure in self._failures for each in failure.names]
         return {each.value for each in named if isinstance(each.type, Nat | Range | Int)}
 
-    def _lost_boxes(self, name: str) -> list[Box]:
+    def _lost_boxes(self) -> list[Box]:
         """The lost values as boxes of a replica's log."""
-        return [self._cast.box_of_acknowledged(name, value) for value in self._lost]
+        return [self._cast.entries.box_of_acknowledged(value) for value in self._lost]
 
     def _lost_values(self) -> set[Value]:
         """The acknowledged values missing from a log for which the property fails."""
         state = self._trace.states[-1]
-        acknowledged = self._cast.acknowledged_values(state)
-        if not self.broken:
+        acknowledged = self._cast.entries.acknowledged_values(state)
+        if not (self.broken and acknowledged):
             return set()
         held: set[Value] = set()
         for name in self.broken:
@@ -115,9 +128,16 @@ class Judgement:
             log = self._cast.roles.field(sort, "log")
             if log is None:
                 return set()
+            if not self._cast.entries.may_hold(entry_type(log.type)):
+                return acknowledged & self._named_values()
             for _, entry in entries(log.type, log.of(state, member), self._trace.scope):
-                held |= self._cast.holds(entry_type(log.type), entry)
+                held |= self._cast.entries.holds(entry_type(log.type), entry)
         return acknowledged - held
+
+
+def _is_one(lost: Box, cut: Box) -> bool:
+    """Whether an entry that a step removed is one that is lost."""
+    return cut.text == lost.text and lost.under in {"", cut.under} and not cut.missing
 
 
 def _where(trace: Trace) -> str:

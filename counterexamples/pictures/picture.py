@@ -47,6 +47,7 @@ class Box:
 class ReplicaState:
     """A replica's state as drawn; None or empty where the model has no such part."""
 
+    sort: str = ""  # of which it is a member
     up: bool = True
     leads: bool = False  # takes itself for the leader
     chosen: bool | None = None  # the state has it as the leader
@@ -57,7 +58,7 @@ class ReplicaState:
     log: tuple[Box, ...] | None = None
     high_watermark: int | None = None
     mark: str = "hw"  # what the model calls it
-    ties: tuple[str, ...] = ()  # others of its sort that it holds: "voted_for B", "votes {A, B}"
+    ties: tuple[str, ...] = ()  # others of its sort that it holds, "voted_for B"; what the claim reads of it
     oddities: tuple[str, ...] = ()  # what is not as it was at the start: "linked: no"
 
 
@@ -91,7 +92,10 @@ class PictureRow:
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     acknowledged: tuple[str, ...] = ()
     control: tuple[str, ...] = ()  # what is decided for all: "leader: B", where the step changed it
-    under_way: tuple[str, ...] = ()  # the messages after it that a later step may need
+    under_way: tuple[str, ...] = ()  # the messages after it that later steps need, the next first
+    about: tuple[
+        str, ...
+    ] = ()  # parts of the state that the claim reads and nothing else shows: "status: open"
     skipped: int = 0
     is_last: bool = False
     is_needed: bool = True  # unless by an explanation all goes wrong without it too

@@ -7,7 +7,7 @@ cuts, what the property keeps record of, and always the start and the end.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from math import ceil
 
@@ -39,7 +39,7 @@ from spec.model.ir import Kind
 
 MOST_FRAMES = 12
 MOST_TOLD = 4  # steps of a frame
-MOST_MESSAGES = 4  # under way
+MOST_LINES = 5  # of messages under way
 EDGE, GAP = 18, 16
 LEAST, MOST = 210, 324  # width of a frame: three and two of them are as wide as a picture
 BAND = 16  # of the mark of membership
@@ -159,7 +159,9 @@ class _Board:
         self._across = across = min(across, number)
         self._wide = max(least, min(MOST, int(room / across) - GAP))
         self._width = max(2 * EDGE + across * self._wide + (across - 1) * GAP, TARGET)
-        self._tall = {name: self._height(name) for name in picture.replicas}
+        sort_of = {name: replica.sort for name, replica in picture.rows[-1].replicas.items()}
+        seen = {sort_of[name] for name in picture.replicas if self._has_something(name)}
+        self._tall = {name: self._height(name) for name in picture.replicas if sort_of[name] in seen}
         self._parts: list[str] = []
 
     def text(self) -> str:
@@ -183,8 +185,8 @@ class _Board:
         """Draw the frames of one line; return the y where it ends."""
         shown = self._frames[first : first + self._across]
         head = max(self._head(frame) for frame in shown)
-        body = sum(self._tall[name] for name in self._picture.replicas)
-        if not self._picture.replicas:
+        body = sum(self._tall.values())
+        if not self._tall:
             body = 8 + LINE * max(len(self._changed(frame.last)) for frame in shown)
         foot = max(self._foot(frame) for frame in shown)
         for place, frame in enumerate(shown):
@@ -197,7 +199,7 @@ class _Board:
             self._parts.append(rect(x, y, self._wide, height, "broken" if is_bad else "frame", 5))
             self._parts.extend(self._sentence_lines(frame, x + 10, y))
             self._parts.extend(self._replicas(frame.last, x + 10, y + head))
-            if not self._picture.replicas:
+            if not self._tall:
                 for number, line in enumerate(self._changed(frame.last)):
                     self._parts.append(words(x + 10, y + head + 16 + LINE * number, line, "mono"))
             self._parts.extend(self._client(frame.last, x + 10, y + head + body))
@@ -241,6 +243,14 @@ class _Board:
             yield words(x, at + LINE, "nothing avoids it now", "strong")
 
     # ---------------------------------------------------------------- the replicas
+
+    def _has_something(self, name: str) -> bool:
+        """Whether a replica has anything to show in some frame."""
+        return name in self._picture.broken or any(
+            replica.log is not None or replica.member is not None or badge(replica) or self._beside(row, name)
+            for row in (frame.last for frame in self._frames)
+            for replica in (row.replicas[name],)
+        )
 
     def _height(self, name: str) -> float:
         """The height of a replica, the same in every frame."""
@@ -291,8 +301,8 @@ class _Board:
     def _replicas(self, row: PictureRow, x: float, y: float) -> Iterator[str]:
         """The SVG of the replicas, with a mark on members."""
         room = self._wide - 20 - BAND
-        for name, replica in row.replicas.items():
-            tall = self._tall[name]
+        for name, tall in self._tall.items():
+            replica = row.replicas[name]
             yield stroke(x - 10, y, x - 10 + self._wide, y, "rule")
             if replica.member:
                 yield from self._side(x, y, tall)
@@ -311,7 +321,7 @@ class _Board:
                 at = y + tall - 9 - SMALL * above
                 yield words(x + self._wide - 18, at, line, *NOTE, anchor="end")
             if row.is_last and name in self._picture.broken:
-                yield rect(left - 6, y + 3, self._wide - BAND - 8, tall - 6, "broken", 5)
+                yield rect(left - 8, y + 3, self._wide - BAND - 6, tall - 6, "broken", 5)
             y += tall
 
     def _side(self, x: float, y: float, tall: float) -> Iterator[str]:
@@ -332,17 +342,23 @@ class _Board:
         """The acknowledged records, each with a mark if it is lost at the end."""
         lost = set(self._picture.lost) if row.is_last else set()
         kept = [record for record in row.acknowledged if record not in lost]
-        word = self._picture.record
-        found = [(f"✓ {self._picture.told}: {word}{', '.join(kept)}", "mended")] if kept else []
+        found = [(self._listed(f"✓ {self._picture.told}: ", kept, "mended"), "mended")] if kept else []
         if lost:
-            found.append((f"✗ missing: {word}{', '.join(self._picture.lost)}", "flash"))
+            found.append((self._listed("✗ missing: ", self._picture.lost, "flash"), "flash"))
         return found or [(f"nothing {self._picture.told} yet", "dim")]
 
+    def _listed(self, start: str, names: Sequence[str], kind: str) -> str:
+        """Records in a line, without the word for them where it would not fit in."""
+        text = f"{start}{self._picture.record}{', '.join(names)}"
+        return text if width_of(text, kind) <= self._wide - 20 else f"{start}{', '.join(names)}"
+
     def _foot(self, frame: StoryFrame) -> float:
-        """The height of the line about the client, and of the messages under way."""
+        """The height of the lines about the claim, the client, and the messages under way."""
         answers, messages = self._told(frame.last), self._messages(frame.last)
         height = 12 + LINE * len(answers) if answers else 4
-        return height + (12 + SMALL * len(messages) if messages else 0)
+        for texts in (self._about(frame.last), messages):
+            height += 12 + SMALL * len(texts) if texts else 0
+        return height
 
     def _told(self, row: PictureRow) -> list[tuple[str, str]]:
         """What was acknowledged in lines, each with its class; nothing where nothing ever is."""
@@ -352,16 +368,27 @@ class _Board:
             (line, kind) for text, kind in self._answers(row) for line in lines(text, self._wide - 20, kind)
         ]
 
+    def _about(self, row: PictureRow) -> list[str]:
+        """What the claim reads of the state and nothing else shows, in lines."""
+        return [line for text in row.about for line in lines(text, self._wide - 20, *NOTE)]
+
     def _messages(self, row: PictureRow) -> list[str]:
-        """The messages under way that a later step may need, in lines."""
-        few = row.under_way[:MOST_MESSAGES]
-        more = len(row.under_way) - len(few)
-        texts = [*few, *([f"and {count(more, 'message')} more"] if more else [])]
-        return [line for text in texts for line in lines(f"✉ {text}", self._wide - 20, "small")]
+        """The messages under way that later steps need in lines, the next first; some if they are many."""
+        each = [lines(f"✉ {text}", self._wide - 20, "small") for text in row.under_way]
+        few = len(each)
+        while few > 1 and sum(map(len, each[:few])) > MOST_LINES - (few < len(each)):
+            few -= 1
+        more = [f"✉ and {count(len(each) - few, 'message')} more"] if few < len(each) else []
+        return [*(line for texts in each[:few] for line in texts), *more]
 
     def _client(self, row: PictureRow, x: float, y: float) -> Iterator[str]:
-        """The SVG of what was acknowledged, and of the messages under way."""
-        answers, messages = self._told(row), self._messages(row)
+        """The SVG of what the claim reads, what was acknowledged, and the messages under way."""
+        answers, about, messages = self._told(row), self._about(row), self._messages(row)
+        if about:
+            yield stroke(x - 10, y, x - 10 + self._wide, y, "rule")
+            for number, text in enumerate(about):
+                yield words(x, y + 17 + SMALL * number, text, *NOTE)
+            y += 12 + SMALL * len(about)
         if answers:
             yield stroke(x - 10, y, x - 10 + self._wide, y, "rule")
             for number, (text, kind) in enumerate(answers):
@@ -378,5 +405,5 @@ class _Board:
         if any(replica.member for row in self._picture.rows for replica in row.replicas.values()):
             entries.append(f"blue side: in {self._picture.membership}")
         if any(frame.last.under_way for frame in self._frames):
-            entries.append("✉ a message under way that a later step may need")
+            entries.append("✉ a message under way that a later step needs")
         return " · ".join(entries)

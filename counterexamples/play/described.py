@@ -7,7 +7,8 @@ from typing import Any, assert_never
 import spec.model.ir as ir
 import spec.model.types as t
 from counterexamples.itf.write import about
-from counterexamples.pictures.cast import EPOCHS
+from counterexamples.pictures.cast import dated
+from counterexamples.pictures.entries import EPOCHS, dates
 from counterexamples.pictures.roles import NamedPart, roles
 from spec.model.bounds import bound_words
 from spec.model.values import members, show
@@ -38,7 +39,7 @@ class PageTypes:
             case t.Bool():
                 return {"is": "bool"}
             case t.Int() | t.Range() | t.Nat() | t.UnknownType():
-                return {"is": "int"}
+                return {"is": "int", "dates": dates(of)}
             case t.Enum(_, names):
                 return {"is": "enum", "names": names}
             case t.Sort(name):
@@ -172,4 +173,10 @@ def _cast(model: ir.Model, scope: ir.Scope, types: PageTypes) -> Json:
 
 def _part(part: NamedPart, types: PageTypes) -> Json:
     """A part of the state as JSON data."""
-    return {"name": part.name, "variable": part.variable, "path": part.path, "type": types.number(part.type)}
+    return {
+        "name": part.name,
+        "dated": dated(part),
+        "variable": part.variable,
+        "path": part.path,
+        "type": types.number(part.type),
+    }

@@ -77,6 +77,8 @@ const Picture = (() => {
         if (found.up && sortOf(fields.leads.type) === sort.name && value !== null && value !== member) {
           found.follows = sort.members[value];
         }
+      } else if (found.chosen) { // what the members themselves believe is not known
+        found.leads = found.up;
       }
       if (whole.membership && sortOf(elementOf(whole.membership.type)) === sort.name &&
           types[whole.membership.type].is === "set") {
@@ -84,7 +86,7 @@ const Picture = (() => {
       }
       if (fields.epoch) {
         const epoch = part(fields.epoch, state, member);
-        found.epoch = `${fields.epoch.name} ${epoch}`;
+        found.epoch = `${fields.epoch.dated} ${epoch}`;
         found.isAware = found.leads && !(whole.epoch && part(whole.epoch, state) !== epoch);
       }
       if (fields.log) found.log = boxes(sort, fields, state, before, member);
@@ -107,29 +109,36 @@ const Picture = (() => {
       const now = part(fields.log, state, member), old = before ? part(fields.log, before, member) : now;
       let same = 0;
       while (same < now.length && same < old.length && Values.equal(now[same], old[same])) same += 1;
-      const acknowledged = acknowledgedValues(state);
+      const known = acknowledgedValues(state);
       const safe = fields.flushed ? part(fields.flushed, state, member) : now.length;
+      const inOrder = acknowledged && types[acknowledged.type].is === "seq" && types[acknowledged.type].of === type.of;
+      const isAcknowledged = (entry, i) => {
+        const isThere = holds(type.of, entry).some((each) => known.some((value) => Values.equal(value, each)));
+        const isOneOfSeveral = inOrder && now.filter((each) => Values.equal(each, entry)).length > 1;
+        return isThere && (!isOneOfSeveral || (i < known.length && Values.equal(known[i], entry)));
+      };
       const kept = now.map((entry, i) => ({
         ...box(type.of, entry),
         fresh: i >= same,
         isVolatile: i >= safe,
-        acknowledged: holds(type.of, entry).some((each) => acknowledged.some((value) => Values.equal(value, each))),
+        acknowledged: isAcknowledged(entry, i),
       }));
       return [...kept, ...old.slice(same).map((entry) => ({ ...box(type.of, entry), cut: true }))];
     }
 
     function box(of, entry) {
       const type = types[of];
-      if (type.is !== "record") return { text: show(of, entry), under: "" };
-      const shown = new Map(type.fields.map(([name, of], i) => [name, show(of, entry[i])]));
+      if (type.is !== "record") return { text: (type.dates ?? "") + show(of, entry), under: "" };
+      const shown = new Map(type.fields.flatMap(([name, of], i) => (entry[i] === null ? [] : [[name, show(of, entry[i])]])));
       const epoch = cast.epochs.find((name) => shown.has(name));
       let under = "";
       if (epoch) {
         under = epoch[0] + shown.get(epoch);
         shown.delete(epoch);
       }
-      if (shown.has(cast.label)) return { text: shown.get(cast.label), under };
-      return shown.size ? { text: [...shown.values()].join(","), under } : { text: under, under: "" };
+      const isLabelled = cast.label !== epoch && type.fields.some(([name]) => name === cast.label);
+      const text = isLabelled ? shown.get(cast.label) : [...shown.values()].join(",");
+      return text ? { text, under } : { text: under, under: "" };
     }
 
     function acknowledgedValues(state) {
@@ -212,7 +221,7 @@ const Picture = (() => {
         const kindOfText = each.cut ? "flash" : each.fresh ? "strong" : "";
         text(middle, ABOVE + (each.under ? 14 : TALL / 2 + 5), each.text, kindOfText, "middle");
         if (each.under) text(middle, ABOVE + 25, each.under, "mono dim", "middle");
-        if (each.acknowledged && !each.cut) text(x + width - 3, ABOVE + 10, "✓", "tick", "end");
+        if (each.acknowledged && !each.cut) text(x + width - 3, ABOVE + 11, "✓", "tick", "end");
         if (each.cut) {
           made.append(shape("line", { x1: x + 3, y1: ABOVE + TALL - 3, x2: x + width - 3, y2: ABOVE + 3, class: "cross" }));
           if (!isCut) text(middle, ABOVE + TALL + 13, GONE, "small flash", "middle");

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from counterexamples.play.page import address
+from counterexamples.trace import Trace
 from modelcheck.answers.played import played
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.models import pick_checks
@@ -153,6 +154,13 @@ def drawn_runs(progress: ProgressLine) -> tuple[DrawnRun, ...]:
 
 
 def _drawn(progress: ProgressLine) -> Iterator[DrawnRun]:
+    for bug, trace in known_runs(progress):
+        board, diagram, story = (str(draw(trace, form)) for form in ("storyboard", "svg", "text"))
+        yield DrawnRun(bug, board, diagram, story)
+
+
+def known_runs(progress: ProgressLine) -> Iterator[tuple[Bug, Trace]]:
+    """The runs of known mistakes that are found within a second, each once."""
     tables, seen, models = read(read_text(str(FILE))), set(), cache(load)
     for bug in bugs():
         rows = of_check(tables[bug.model], bug.check)
@@ -163,8 +171,7 @@ def _drawn(progress: ProgressLine) -> Iterator[DrawnRun]:
         progress.begin(f"{bug.model} · {bug.check}")
         trace = check(models(bug.model), bug.check).trace(bug.property)
         if trace is not None:
-            board, diagram, story = (str(draw(trace, form)) for form in ("storyboard", "svg", "text"))
-            yield DrawnRun(bug, board, diagram, story)
+            yield bug, trace
 
 
 def last_frame(storyboard: str) -> str:

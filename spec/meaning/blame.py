@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
 from spec.frozen import frozen
-from spec.meaning.evaluate import Frame, FrameLayout, bound, compiled
+from spec.meaning.evaluate import Frame, FrameLayout, bound, compiled, walked
+from spec.meaning.execute import CHOICES, ENDED, body, fresh
 from spec.meaning.semantics import State, Step
 from spec.model.ir import (
     And,
     Apply,
+    Assert,
     Bind,
     Bound,
+    Branch,
+    Choose,
     Const,
+    Each,
     Expr,
     Guard,
     If,
@@ -27,11 +32,13 @@ from spec.model.ir import (
     Or,
     Property,
     Scope,
+    Stmt,
     Value,
 )
 from spec.model.op import Op, Quantifier
-from spec.model.types import Type
+from spec.model.types import Sort, Type, is_number
 from spec.model.values import Cut, ModelError
+from spec.model.walk import free_slots
 from spec.source import Span
 
 MOST = 8  # parts of a disjunction that are shown
@@ -86,6 +93,89 @@ def failing_step(
     old = count + prop.slots
     layout = FrameLayout(scope, count, old=old, step=old + count)
     return _failing(prop, layout, [*after, *[None] * prop.slots, *before, step])
+
+
+def failing_assert(model: Model, scope: Scope, name: str, before: State, step: Step) -> tuple[Failure, ...]:
+    """The smallest false parts of an `assert` that a step breaks; none if it is true or an error.
+
+    The members and numbers are named for which it fails: parameters of the step, `let`s, and what it goes
+    through or chooses.
+    """
+    run = _Broken(model, scope, name, step)
+    action = model.action(step.action)
+    frame = fresh(before, action.slots)
+    for param, value in zip(action.params, step.args, strict=True):
+        frame[run.layout.locals + param.slot] = value
+    known = {each.slot: (each.name, each.type) for each in action.params}
+    try:
+        for part in action.head:
+            if isinstance(part, Bound):
+                frame[run.layout.locals + part.slot] = compiled(part.value, run.layout)(frame)
+                known[part.slot] = (part.name, part.value.type)
+        return next(run.found(action.body, frame, known), ())
+    except (ModelError, Cut):
+        return ()
+
+
+class _Broken:
+    """Goes through the statements of a step, to where an `assert` is false."""
+
+    def __init__(self, model: Model, scope: Scope, name: str, step: Step) -> None:
+        self.layout = FrameLayout(scope, len(model.variables))
+        self._types = [each.type for each in model.variables]
+        self._name, self._step = name, step
+
+    def found(
+        self, statements: Sequence[Stmt], frame: Frame, known: dict[int, tuple[str, Type]]
+    ) -> Iterator[tuple[Failure, ...]]:
+        """The false parts for each time that it is false; `known` has the names of slots."""
+        frames = [frame]
+        for statement in statements:
+            for each in frames:
+                yield from self._in(statement, each.copy(), known)
+            run = body((statement,), self.layout, self._types)
+            frames = [end for each in frames for end in run(each) if self._is_of_step(end)]
+            if isinstance(statement, Bound):
+                known = {**known, statement.slot: (statement.name, statement.value.type)}
+            if isinstance(statement, Choose):
+                known = {**known, statement.slot: (statement.name, _member(statement.domain))}
+
+    def _in(
+        self, statement: Stmt, frame: Frame, known: dict[int, tuple[str, Type]]
+    ) -> Iterator[tuple[Failure, ...]]:
+        """The same in a statement."""
+        match statement:
+            case Assert(name=name, test=test) if name == self._name:
+                names = tuple(
+                    Named(*known[slot], frame[self.layout.locals + slot])
+                    for slot in sorted(free_slots(test) & {*known})
+                    if isinstance(known[slot][1], Sort) or is_number(known[slot][1])
+                )
+                if found := _of(test, self.layout, frame):
+                    yield tuple(replace(each, names=(*names, *each.names)) for each in found)
+            case Branch(test=test, then=then, other=other):
+                chosen = then if compiled(test, self.layout)(frame) else other
+                yield from self.found(chosen, frame, known)
+            case Each(slot=slot, name=name, domain=domain, case=case, body=inside):
+                known = {**known, slot: (name, _member(domain))}
+                run = body(inside, self.layout, self._types)
+                for value in [*walked(domain, case, self.layout)(frame)]:
+                    frame[self.layout.locals + slot] = value
+                    yield from self.found(inside, frame.copy(), known)
+                    frame = next(end for end in run(frame) if self._is_of_step(end))
+            case _:
+                pass
+
+    def _is_of_step(self, frame: Frame) -> bool:
+        """Whether a frame is one in which the step's choices were made."""
+        made = frame[CHOICES]
+        return frame[ENDED] is None and made == self._step.choices[: len(made)]
+
+
+def _member(domain: Expr) -> Type:
+    """The type of the members of a collection."""
+    of: Type = getattr(domain.type, "of")  # noqa: B009 - every domain is a collection
+    return of
 
 
 def failing_guard(model: Model, scope: Scope, guard: Guard, step: Step, state: State) -> tuple[Failure, ...]:
@@ -159,8 +249,7 @@ def _blame_member(
     body = compiled(expr.body, layout)
     for value in bound(expr, layout)(frame):
         if bool(body(frame)) != wanted:
-            of: Type = getattr(expr.domain.type, "of")  # noqa: B009 - every domain is a collection
-            more = (*names, Named(expr.name, of, value))
+            more = (*names, Named(expr.name, _member(expr.domain), value))
             yield from _blame(expr.body, layout, frame, more, wanted=wanted)
             return
 

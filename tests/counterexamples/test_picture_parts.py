@@ -8,7 +8,7 @@ from counterexamples.pictures.depict import picture
 from counterexamples.pictures.drawing import lines, width_of
 from counterexamples.pictures.participants import participants
 from counterexamples.pictures.picture import ArrowKind, Box, Picture
-from counterexamples.pictures.storyboard import MOST_TOLD, frames, storyboard, told
+from counterexamples.pictures.storyboard import MOST_LINES, MOST_TOLD, frames, storyboard, told
 from counterexamples.pictures.svg import svg
 from counterexamples.trace import Stops, Trace
 from modelcheck.api import check
@@ -216,13 +216,13 @@ def test_no_client_sends_what_a_leader_appends_as_it_begins_to_lead() -> None:
     sent = [[arrow.start for arrow in row.arrows if arrow.mark is ArrowKind.RECORD] for row in drawn.rows]
 
     assert sent == [[], [], []]
-    assert [box.text for box in drawn.rows[1].replicas["node1"].log or ()] == ["1"]
+    assert [box.text for box in drawn.rows[1].replicas["node1"].log or ()] == ["t1"]
 
 
 def test_an_entry_that_stays_where_it_was_is_neither_new_nor_gone() -> None:
     drawn = drawn_run(PARTS, "mend", "replace")
 
-    assert drawn.rows[-1].replicas["node1"].log == (Box("2", fresh=True), Box("1"), Box("0", cut=True))
+    assert drawn.rows[-1].replicas["node1"].log == (Box("t2", fresh=True), Box("t1"), Box("t0", cut=True))
 
 
 def test_what_a_replica_does_while_it_is_down_is_told() -> None:
@@ -256,3 +256,99 @@ def test_parts_of_a_line_stay_whole_where_they_fit() -> None:
 
     assert lines("★ chosen, unaware · epoch 12", room, "strong") == ["★ chosen, unaware ·", "epoch 12"]
     assert lines("one two", width_of("one two") - 1) == ["one", "two"]
+
+
+ENTRIES = """
+    protocol p
+    sort Copy
+    nat Term, Value
+    record Entry { term: Term, value: Value? }
+    process Copy { durable log: seq[Entry; 3] = []  durable heard: Term = 0 }
+    ghost { committed: seq[Entry; 3] = [] }
+    action plain(c: Copy) { c.log.append(Entry(1, none)) }
+    action valued(c: Copy) { c.log.append(Entry(1, 2)) }
+    action commit(c: Copy) { committed := c.log }
+    action cut(c: Copy) { c.log := [] }
+    invariant kept: forall c: Copy. starts_with(c.log, committed)
+    display { epoch: heard }
+    check c { scope Copy = exactly 1, Value = 2, Term = 1 }
+"""
+
+
+def test_an_entry_without_a_value_is_its_term_and_not_none() -> None:
+    (row,) = drawn_run(ENTRIES, "plain", "valued").rows[-1:]
+
+    assert row.replicas["copy1"].log == (Box("t1"), Box("2", "t1", fresh=True))
+
+
+def test_of_entries_that_are_the_same_those_are_ticked_that_are_acknowledged() -> None:
+    drawn = drawn_run(ENTRIES, "plain", "commit", "plain").rows[-1]
+
+    assert [box.acknowledged for box in drawn.replicas["copy1"].log or ()] == [True, False]
+
+
+def test_what_is_acknowledged_has_the_words_of_boxes() -> None:
+    drawn = drawn_run(ENTRIES, "valued", "plain", "commit")
+
+    assert drawn.record == "entry "
+    assert drawn.rows[-1].acknowledged == ("2·t1", "t1")
+
+
+def test_a_term_that_is_not_named_so_is_called_a_term() -> None:
+    assert drawn_run(ENTRIES).rows[0].replicas["copy1"].epoch == "heard term 0"
+
+
+def test_an_entry_that_is_cut_and_lost_is_drawn_once() -> None:
+    drawn = violation("kafka_epochs", "kafka7897", "truncation_spares_committed")
+    (lost,) = (box for box in drawn.rows[-1].replicas["B"].log or () if box.cut or box.missing)
+
+    assert (lost.text, lost.cut, lost.missing) == ("1", True, True)
+
+
+def test_only_what_the_claim_is_about_is_missing_where_entries_do_not_tell() -> None:
+    drawn = violation("elasticsearch", "elasticsearch14252", "acked_survive")
+
+    assert drawn.lost == ("1·t1",)
+    assert [box for box in drawn.rows[-1].replicas["copy2"].log or () if box.missing] == [
+        Box("1", "t1", missing=True)
+    ]
+
+
+def test_a_broken_assert_says_which_part_is_false_and_for_which_members() -> None:
+    in_a_loop = violation("hdfs_qjm", "file_replaced_first", "accepted_is_on_disk")
+
+    assert violation("raft_lease", "tikv1593", "fresh").verdict[1:] == (
+        "l.commit >= acked is false for l = server1: l.commit is 1 and acked is 2",
+    )
+    assert in_a_loop.verdict[-1].endswith(
+        "is false for j = journalnode2: j.accepted.end is 4 and size(j.log) is 5"
+    )
+    assert in_a_loop.broken == ("journalnode2",)
+
+
+def test_what_the_claim_reads_of_the_state_is_drawn_and_members_with_nothing_are_not() -> None:
+    drawn = violation("bookkeeper", "bookkeeper2614", "acked_stays")
+    board = storyboard(drawn)
+
+    assert drawn.rows[0].about == ("status: open",)
+    assert drawn.rows[-1].about == ("status: closed", "last_entry: 0")
+    assert "status: closed" in board
+    assert "bookie1" in board
+    assert ">writer1<" not in board
+
+
+def test_a_member_with_nothing_is_drawn_where_another_of_its_sort_has_something() -> None:
+    board = storyboard(violation("kafka_registration", "kafka19047", "let_go_may_return"))
+
+    assert ">P<" in board
+    assert "refused: yes" in board
+
+
+def test_messages_under_way_are_those_that_later_steps_need_and_few_lines() -> None:
+    drawn = violation("viewstamped", "log_cut_too_early", "acknowledged_survive")
+    board = storyboard(drawn)
+
+    assert drawn.rows[5].under_way == ()
+    assert drawn.rows[-2].under_way[0].startswith("replica2: DoViewChange(view = 4")
+    for panel in board.split('class="panel"'):
+        assert sum(panel.count(sign) for sign in ("✉", "last_normal")) <= MOST_LINES

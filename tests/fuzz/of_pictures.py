@@ -18,7 +18,7 @@ from counterexamples.pictures.roles import Roles, roles
 from counterexamples.trace import Stops, Trace
 from spec.meaning.semantics import Machine, State, Step, Taken
 from spec.model.ir import Value
-from spec.model.types import Bag, Map, Option, Record, Seq, Set, Sort, Type, Union
+from spec.model.types import Bag, Map, Nat, Option, Record, Seq, Set, Sort, Type, Union
 from spec.model.types import Case as UnionCase
 from spec.model.values import ModelError, members, show
 from tests.fuzz.cases import Case
@@ -28,6 +28,10 @@ from tests.fuzz.of_runs import runs_of
 STEPS = 10  # of a random run
 MOST = 6  # messages of which all sets are tried
 SENT = re.compile(r"(?P<text>.*?)(, sent in (?P<step>\d+))?", re.DOTALL)
+TRUTHS = ("by", "from")  # fields of a message that name its sender; pictures do not know the first
+DECIDED = (
+    "decided"  # one that is true if it is sent by who decides for all, of which they know nothing either
+)
 USELESS = ", which no step here needs"
 
 Place = tuple[int, tuple[int, ...], Value]  # a message: its network, its channel and what it says
@@ -82,6 +86,7 @@ class _Witness:
         self.machine = Machine(run.model, run.scope)
         self.actions = {action.name: action for action in run.model.actions}
         self.roles: Roles = roles(run.model)
+        self.words = {word.replace("_", " ") for word in self.roles.words.values()}
         self.members = {
             name: (sort, ordinal)
             for sort in self.roles.sorts
@@ -92,7 +97,7 @@ class _Witness:
     def untruths(self) -> Iterator[str]:
         """All that is untrue."""
         drawn = picture(self.run)
-        if not {*drawn.lanes} <= {*self.members, SHARED, *self.roles.words.values()}:
+        if not {*drawn.lanes} <= {*self.members, SHARED, *self.words}:
             yield f"somebody is invented: {drawn.lanes}"
         for row in drawn.rows:
             if row.number and not row.skipped:
@@ -101,7 +106,7 @@ class _Witness:
     def of_row(self, row: PictureRow) -> Iterator[str]:
         """What is untrue of a step."""
         step = self.run.steps[row.number - 1]
-        before, after = self.run.states[row.number - 1 : row.number + 1]
+        before = self.run.states[row.number - 1]
         action = self.actions[step.action]
         if row.sentence != self.machine.says(action, step, before) or row.kind is not action.kind:
             yield f"the sentence {row.sentence}"
@@ -109,10 +114,19 @@ class _Witness:
             if not self.is_true(arrow, row.number):
                 yield f"the arrow {arrow}"
         for lane, texts in row.notes.items():
-            yield from (f"the note {each} at {lane}" for each in texts if not self.is_noted(each, row.number))
+            wrong = (each for each in texts if not self.is_noted(each, lane, row.number))
+            yield from (f"the note {each} at {lane}" for each in wrong)
         for lane, texts in row.events.items():
             wrong = (each for each in texts if not self.has_happened(each, lane, row.number))
             yield from (f"the event {each} at {lane}" for each in wrong)
+        yield from self.of_state(row)
+
+    def of_state(self, row: PictureRow) -> Iterator[str]:
+        """What is untrue of the state after a step, and of how it came to be."""
+        before, after = self.run.states[row.number - 1 : row.number + 1]
+        for text in row.under_way:
+            if not self.is_under_way(text, row.number):
+                yield f"the message under way {text}"
         for name, stands in row.replicas.items():
             sort, member = self.members[name]
             up, log = (self.roles.field(sort, role) for role in ("up", "log"))
@@ -121,13 +135,15 @@ class _Witness:
             if log is not None and isinstance(log.type, Seq) and stands.log is not None:
                 there = [box for box in stands.log if not (box.cut or box.missing)]
                 was, now = (log.of(state, member) for state in (before, after))
-                kept = len(was) - sum(box.cut for box in stands.log)
-                if len(there) != len(now) or was[:kept] != now[:kept]:
+                gone = sum(now[i : i + 1] != was[i : i + 1] for i in range(len(was)))
+                if len(there) != len(now) or sum(box.cut for box in stands.log) != gone:
                     yield f"the log of {name}: {stands.log}"
         told = self.roles.whole.get("acknowledged")
         if told is not None and isinstance(told.type, Set):
             of = told.type.of
-            if {*row.acknowledged} != {show(of, value, self.scope) for value in told.of(after)}:
+            is_shortened = isinstance(of, Record | Nat)  # to what is in the boxes
+            values = {show(of, value, self.scope) for value in told.of(after)}
+            if len({*row.acknowledged}) > len(values) or not (is_shortened or {*row.acknowledged} == values):
                 yield f"what is acknowledged: {row.acknowledged}"
 
     # ------------------------------------------------------------------ arrows
@@ -140,7 +156,7 @@ class _Witness:
             return self.is_copied(arrow, number)
         if arrow.mark is ArrowKind.CALL:
             return self.takes_part(arrow.start, number) and self.takes_part(arrow.end, number)
-        return arrow.start in self.roles.words.values() or arrow.end in self.roles.words.values()
+        return arrow.start in self.words or arrow.end in self.words
 
     def is_needed_message(self, arrow: Arrow, number: int) -> bool:
         """Whether some message with that text was sent then, was there since, and is needed now."""
@@ -148,17 +164,56 @@ class _Witness:
         assert found is not None
         sent = int(found["step"]) if found["step"] else number - 1
         if not (
-            0 < sent < number and self.takes_part(arrow.start, sent) and self.takes_part(arrow.end, number)
+            0 < sent < number and (self.takes_part(arrow.end, number) or arrow.end == self.first_of(number))
         ):
             return False
         if self.actions[self.run.steps[sent - 1].action].is_fault:
             return False
         return any(
             self.count(sent, place) > self.count(sent - 1, place)
+            and self.is_from(arrow.start, sent, place)
             and all(self.count(each, place) for each in range(sent, number))
             and self.is_needed(number, place)
             for place in self.places(number - 1, found["text"])
         )
+
+    def is_from(self, lane: str, number: int, place: Place) -> bool:
+        """Whether a lane may be said to have put a message there in a step.
+
+        Who is named in the message as its sender has; so has who is named in the step's sentence first, and
+        nobody else, but for the other end of a channel that bears one or two names.  It is no untruth to
+        name nobody.
+        """
+        channel = self.channel(number, place)
+        of = channel.of.cases[place[2][0]] if isinstance(channel.of, Union) else channel.of
+        parts = place[2][1:] if isinstance(of, UnionCase) else place[2]
+        if isinstance(of, Record | UnionCase):
+            said = {f.name: (f.type, value) for f, value in zip(of.fields, parts, strict=True)}
+            named_there = next((self.member(*said[name]) for name in TRUTHS if name in said), None)
+            if said.get(DECIDED, (None, False))[1]:
+                return lane in {SHARED, self.roles.words["controller"].replace("_", " ")}
+            if named_there is not None:
+                return lane in {SHARED, named_there} and self.may_be_from(lane, number)
+        first, named = self.first_of(number), [key for key in channel.keys if key in self.members]
+        if first is None or lane in {first, SHARED}:
+            return self.may_be_from(lane, number)
+        return self.takes_part(lane, number) and (named == [first] or (len(named) == 2 and lane in named))
+
+    def may_be_from(self, lane: str, number: int) -> bool:
+        """Whether a step names a member, or the lane is of no member."""
+        return lane not in self.members or self.takes_part(lane, number)
+
+    def first_of(self, number: int) -> str | None:
+        """The member or the one who decides that the sentence for a step begins with; None if another."""
+        action = self.actions[self.run.steps[number - 1].action]
+        if not action.says:
+            return None
+        said = self.machine.says(action, self.run.steps[number - 1], self.run.states[number - 1])
+        names = self.members if action.says[0] and not isinstance(action.says[0], str) else ()
+        word = self.roles.words.get("controller", "").replace("_", " ")
+        if word and said.lower().startswith((f"the {word.lower()} ", f"{word.lower()} ")):
+            return word
+        return next((name for name in names if said == name or said.startswith(f"{name} ")), None)
 
     def is_copied(self, arrow: Arrow, number: int) -> bool:
         """Whether the one had in its log what is new in that of the other."""
@@ -179,13 +234,16 @@ class _Witness:
         return len(new) > same and {*new[same:]} <= {*one.of(before, first)}
 
     def takes_part(self, lane: str, number: int) -> bool:
-        """Whether a step names a member, or, if it names none, the lane is of nobody."""
+        """Whether a step names a member, itself or in a set; or nobody itself, if the lane is of nobody."""
         step = self.run.steps[number - 1]
         action = self.actions[step.action]
         given = [(p.type, v) for p, v in zip(action.params, step.args, strict=True)]
         given += [(choice.type, choice.value) for choice in step.choices]
         named = {name for name in (self.member(of, value) for of, value in given) if name}
-        return lane in named if named else lane == SHARED or lane in self.roles.words.values()
+        if lane not in self.members:
+            return not named
+        sets = [(of.of, value) for of, value in given if isinstance(of, Set)]
+        return lane in named or any(lane == self.member(of, each) for of, value in sets for each in value)
 
     def member(self, of: Type, value: Value) -> str | None:
         """The member that a value is."""
@@ -196,8 +254,8 @@ class _Witness:
 
     # --------------------------------------------------------------- notes, events
 
-    def is_noted(self, note: str, number: int) -> bool:
-        """Whether a note is true of a step."""
+    def is_noted(self, note: str, lane: str, number: int) -> bool:
+        """Whether a note is true of a step, and of who has it."""
         before, after = self.run.states[number - 1 : number + 1]
         is_fault = self.actions[self.run.steps[number - 1].action].is_fault
         useless, text = note.endswith(USELESS), note.removesuffix(USELESS)
@@ -206,6 +264,7 @@ class _Witness:
                 place
                 for place in self.places(number, sent["text"])
                 if self.count(number, place) > self.count(number - 1, place)
+                and self.is_from(lane, number, place)
                 and (sent["to"] is None or sent["to"] in self.channel(number, place).keys)
             ]
             later = range(number + 1, len(self.run.steps) + 1)
@@ -246,6 +305,24 @@ class _Witness:
         return not event.startswith(("joins", "leaves"))
 
     # ------------------------------------------------------------------ messages
+
+    def is_under_way(self, text: str, number: int) -> bool:
+        """Whether a message is there after a step, was sent by who is said to, and a later step needs it."""
+        ends, _, said = text.partition(": ") if ": " in text.partition("(")[0] else ("", "", text)
+        sender = ends.partition("→")[0].strip()
+        return any(
+            any(self.is_needed(later, place) for later in range(number + 1, len(self.run.steps) + 1))
+            and any(
+                self.count(sent, place) > self.count(sent - 1, place)
+                and (
+                    not sender
+                    or self.is_from(sender, sent, place)
+                    or sender in self.channel(sent, place).keys
+                )
+                for sent in range(1, number + 1)
+            )
+            for place in self.places(number, said)
+        )
 
     def channels(self, number: int) -> dict[tuple[int, tuple[int, ...]], _Channel]:
         """The channels of all networks after a step."""
