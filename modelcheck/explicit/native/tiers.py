@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from modelcheck.processes.children import Child
 
-# Seconds of processors that a search takes, for each byte of its quick code, before it has cheap
+# Seconds of processors that one search takes, for each byte of its quick code, before it has cheap
 # optimisations: to write and compile them takes some 6.5 µs a byte, and they spare two fifths of the rest.
 WARM = 20e-6
 # Seconds of processors, of all threads, that a search takes before better code is worth its price: some two
@@ -56,7 +56,7 @@ class Optimiser:
         The kernel must not be in use.
         """
         self._latest = seconds
-        if self._kernel.tier is Tier.QUICK and self._spent + seconds >= WARM * self._kernel.size:
+        if self._kernel.tier is Tier.QUICK and seconds >= WARM * self._kernel.size:
             self._kernel.improve()
         if self._given_up or self._spent + seconds < self._after:
             return
