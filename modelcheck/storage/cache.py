@@ -36,7 +36,7 @@ class CacheKind:
     most: int
 
 
-KERNELS = CacheKind(b"modelcheck kernel\n", r"[0-9a-f]{64}(-blocks|-runs)?(-quick|-full|-web)?", 200)
+KERNELS = CacheKind(b"modelcheck kernel\n", r"[0-9a-f]{64}(-blocks|-runs)?(-quick|-middle|-full|-web)?", 200)
 ANSWERS = CacheKind(b"modelcheck answer\n", r"[0-9a-f]{64}-answer", 5_000)
 OURS = {0, os.geteuid()}  # whose files are trusted: the user's, and those of who may do anything anyhow
 _NEW = r"new-\w{8}"

@@ -130,18 +130,18 @@ def resumed(case: Case) -> Differences | None:
 
 
 def tiers(case: Case) -> Differences | None:
-    """Code that is well compiled, and both kinds by turns."""
+    """Code that is well compiled, or with cheap optimisations, and all kinds by turns."""
     if case.findings is None:
         return None
     task = task_of(case.model, case.asked)
     try:
-        quick, full = (Kernel(task, Codes(), tier=tier) for tier in (Tier.QUICK, Tier.FULL))
+        quick, middle, full = kernels = [Kernel(task, Codes(), tier=tier) for tier in Tier]
     except TooWide:
         return None
     with small_chunks():
-        alone, well = searched(task, quick, 1), searched(task, full, 2)
-        mixed = searched(task, quick, 1, Switching(quick, full, case.seed))
-    found = {"well compiled": (alone, well), "both by turns": (alone, mixed)}
+        alone, between, well = (searched(task, kernel, 1 + (kernel is full)) for kernel in kernels)
+        mixed = searched(task, quick, 1, Switching(quick, [middle, full], case.seed))
+    found = {"well compiled": (alone, well), "in between": (alone, between), "by turns": (alone, mixed)}
     return {name: pair for name, pair in found.items() if pair[0] != pair[1]}
 
 

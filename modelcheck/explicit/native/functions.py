@@ -100,11 +100,12 @@ PUBLIC = {
 class MachineCode:
     """Loaded machine code: its functions by name, and the most successors a state can have.
 
-    `represented` has words that were found by it, for the kernels that share it.
+    `size` is how many bytes it has, `represented` the words that were found by it, for the kernels
+    that share it.
     """
 
     def __init__(self, made: bytes, signatures: Signatures) -> None:
-        self.most = int.from_bytes(made[:8])
+        self.most, self.size = int.from_bytes(made[:8]), len(made)
         self.represented: dict[Hashable, tuple[int, ...]] = {}
         self._engine = loaded(made[8:])
         self.call = {

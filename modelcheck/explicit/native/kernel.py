@@ -25,7 +25,7 @@ from modelcheck.explicit.codegen.search.context import (
 from modelcheck.explicit.codegen.search.runtime import FAULT, MARKS, SHARD_BITS
 from modelcheck.explicit.codegen.states.layout import Words, layout
 from modelcheck.explicit.native.arena import words_of
-from modelcheck.explicit.native.compiling import Tier, environment
+from modelcheck.explicit.native.compiling import EFFORTS, Tier, environment
 from modelcheck.explicit.native.functions import (
     OF_BLOCKS,
     OF_GRAPHS,
@@ -53,8 +53,8 @@ class Kernel:
     """The compiled functions of a task; `call` has them by name, and is updated by better code.
 
     What is there already is used: code of the task's own, or what all questions of its
-    family share, well compiled before quickly compiled.  Else shared code is compiled
-    quickly, and `replace` takes better code later.  All have the same layout, context
+    family share, the better compiled first.  Else shared code is compiled
+    quickly, and `improve` and `replace` take better code later.  All have the same layout, context
     and order of successors, so a search can change from one to another between any two
     rounds.  Kernels with the same `codes` are used one after the other, each from
     `configure` on; `shared` is the name of what a family has in common.
@@ -87,11 +87,12 @@ class Kernel:
         self._code: MachineCode | None = None
         self.spent: dict[str, float] = {}
         self._replaced: list[MachineCode] = []  # may still be running, and is kept
-        self.cached = self._find(quick=not blocks and tier is not Tier.FULL)
+        least = Tier.FULL if blocks else tier or Tier.QUICK
+        self.cached = self._find(least)
         if self.cached:
             self.configure()
         else:
-            self._make(blocks=blocks, tier=Tier.FULL if blocks or tier is Tier.FULL else Tier.QUICK)
+            self._make(blocks=blocks, tier=least)
         self.seconds = perf_counter() - started
         self.spent["load"] = self.seconds - sum(self.spent.values())
 
@@ -99,10 +100,10 @@ class Kernel:
         """Compile code: for the task alone if fully optimised, else for its whole family."""
         from modelcheck.explicit.native.writing import code, write  # noqa: PLC0415 - half of the engine, for new code
 
-        shared = tier is Tier.QUICK
+        shared = tier is not Tier.FULL
         parameters = self._parameters if shared else Parameters(self._task, folded=True)
         with self._phase("write"):
-            unrolling = SPARING if tier is Tier.QUICK else GENEROUS
+            unrolling = SPARING if shared else GENEROUS
             written = write(self._task, self.layout, parameters, blocks=blocks, unrolling=unrolling)
         with self._phase("compile"):
             made = code(written, tier)
@@ -117,20 +118,37 @@ class Kernel:
         finally:
             self.spent[name] = perf_counter() - began
 
-    def _find(self, *, quick: bool) -> bool:
-        """Use the best code in the cache; return whether there is any."""
-        for tier, shared in ((Tier.FULL, False), (Tier.FULL, True), (Tier.QUICK, True)):
-            if tier is Tier.FULL or quick:
+    def _find(self, least: Tier) -> bool:
+        """Use the best code in the cache of a tier or better; return whether there is any."""
+        for tier, shared in ((Tier.FULL, False), (Tier.FULL, True), (Tier.MIDDLE, True), (Tier.QUICK, True)):
+            if EFFORTS[tier] >= EFFORTS[least]:
                 code = self._codes.find(self._name(tier, shared=shared), self._signatures)
                 if code is not None:
                     self._use(code, tier, shared=shared)
                     return True
         return False
 
+    @property
+    def size(self) -> int:
+        """The bytes of the code."""
+        return 0 if self._code is None else self._code.size
+
+    def improve(self) -> None:
+        """Switch to code for the family that is compiled with cheap optimisations, here and now."""
+        self._retire()
+        if self._find(Tier.MIDDLE):  # another made it meanwhile
+            self.configure()
+        else:
+            self._make(blocks=False, tier=Tier.MIDDLE)
+
     def replace(self, made: bytes, *, shared: bool = False) -> None:
         """Switch to fully optimised code, for the task alone or (`shared`) its family."""
-        self._replaced += [] if self._code is None else [self._code]
+        self._retire()
         self._keep(made, Tier.FULL, shared=shared)
+
+    def _retire(self) -> None:
+        """Keep the code that is in use now, which another is to replace."""
+        self._replaced += [] if self._code is None else [self._code]
 
     @property
     def open(self) -> int:

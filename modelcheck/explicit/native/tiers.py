@@ -1,4 +1,7 @@
-"""Better code for a longer search: compiled by another process, switched to between two rounds."""
+"""Better code for a longer search, switched to between two rounds.
+
+First with cheap optimisations, compiled between the rounds; then with all, compiled by another process.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,9 @@ if TYPE_CHECKING:
 
     from modelcheck.processes.children import Child
 
+# Seconds of processors that one search takes, for each byte of its quick code, before it has cheap
+# optimisations: to write and compile them takes some 6.5 µs a byte, and they spare two fifths of the rest.
+WARM = 20e-6
 # Seconds of processors, of all threads, that a search takes before better code is worth its price: some two
 # seconds, of which no more than a third of what is left comes back.
 HOT = 6.0
@@ -45,11 +51,13 @@ class Optimiser:
             self.close()
 
     def look(self, seconds: float) -> None:
-        """Start compiling after enough processor seconds, or switch the kernel to finished code.
+        """Give the kernel better code after enough processor seconds, or begin to compile it.
 
         The kernel must not be in use.
         """
         self._latest = seconds
+        if self._kernel.tier is Tier.QUICK and seconds >= WARM * self._kernel.size:
+            self._kernel.improve()
         if self._given_up or self._spent + seconds < self._after:
             return
         from modelcheck.processes.children import is_worker, started  # noqa: PLC0415 - for long searches

@@ -1,4 +1,4 @@
-"""Code made quickly and code made well find the same, whenever one takes over from the other."""
+"""Code made quickly, well or in between finds the same, whenever one takes over from the other."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from multiprocessing import current_process
@@ -59,10 +59,11 @@ def facts(findings: Findings) -> object:
 
 
 class Switching:
-    """Gives a search the one code or the other, at random, after every round."""
+    """Gives a search one code or another, at random, after every round."""
 
-    def __init__(self, kernel: Kernel, other: Kernel, seed: int) -> None:
-        self.kernel, self.calls, self.random = kernel, [kernel.call, other.call], Random(seed)  # noqa: S311
+    def __init__(self, kernel: Kernel, others: Sequence[Kernel], seed: int) -> None:
+        self.kernel, self.random = kernel, Random(seed)  # noqa: S311
+        self.calls = [kernel.call, *(other.call for other in others)]
         self.switches = 0
 
     def look(self, _seconds: float) -> None:
@@ -89,16 +90,14 @@ def searched(task: Task, kernel: Kernel, threads: int, switching: Switching | No
 )
 def test_code_that_changes_at_random_rounds_finds_the_same(file: str, name: str, tmp_path: Path) -> None:
     task = task_of(*named(file, name))
-    quick, full = (
-        Kernel(task, Codes(Cache(tmp_path / tier.value)), tier=tier) for tier in (Tier.QUICK, Tier.FULL)
-    )
+    quick, middle, full = (Kernel(task, Codes(Cache(tmp_path / tier.value)), tier=tier) for tier in Tier)
     alone = searched(task, full, 1)
 
-    assert (quick.tier, full.tier) == (Tier.QUICK, Tier.FULL)
+    assert (quick.tier, middle.tier, full.tier) == (Tier.QUICK, Tier.MIDDLE, Tier.FULL)
     assert alone == searched(task, quick, 2)
     own = quick.call
     for seed in range(3):
-        switching = Switching(quick, full, seed)
+        switching = Switching(quick, [middle, full], seed)
 
         assert alone == searched(task, quick, 1 + seed % 2, switching)
         assert switching.switches > 2
@@ -216,6 +215,47 @@ def test_a_search_that_waits_for_its_turn_starts_no_process(
     model, asked = named("kisr", "xs")
 
     assert check(model, asked, engine="explicit").findings.stats.states == 19_521
+
+
+@pytest.fixture
+def warm(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Cheap optimisations are wanted from the first round on, and nothing is kept from before."""
+    monkeypatch.setattr(tiers, "WARM", 0.0)
+    monkeypatch.setenv("MODELCHECK_CACHE", str(tmp_path))
+    return tmp_path
+
+
+def kept_in(folder: Path) -> list[str]:
+    """The tiers of the code that is kept there."""
+    return sorted(path.name.rpartition("-")[2] for path in folder.iterdir())
+
+
+def test_a_worker_goes_on_with_cheap_optimisations_which_it_makes_itself(
+    warm: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(current_process()._config, "daemon", 1)  # type: ignore[attr-defined]
+    found = check(*named("kisr", "xs"), engine="explicit").findings
+
+    assert found.stats.states == 19_521
+    assert kept_in(warm) == ["middle", "quick"]
+
+
+def test_cheap_optimisations_are_made_once(warm: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    once = facts(check(*named("kisr", "xs"), engine="explicit").findings)
+    assert kept_in(warm) == ["middle", "quick"]
+    monkeypatch.setattr(
+        "modelcheck.explicit.native.writing.compiled", lambda *_: pytest.fail("it is there already")
+    )
+
+    assert facts(check(*named("kisr", "xs"), engine="explicit").findings) == once
+
+
+def test_a_short_search_has_no_optimisations(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MODELCHECK_CACHE", str(tmp_path))
+    monkeypatch.setattr(tiers, "WARM", 1.0)  # 20,000 s
+    check(*named("kisr", "xs"), engine="explicit")
+
+    assert kept_in(tmp_path) == ["quick"]
 
 
 SCRIPT = """

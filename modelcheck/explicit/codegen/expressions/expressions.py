@@ -201,13 +201,13 @@ class ExpressionWriter:
             then, other = self.value(expr.then, at), self.value(expr.other, at)
             both = join(then.packing, other.packing)
             return Live(both, fn.select(test, convert(fn, then, both).v, convert(fn, other, both).v))
-        then, other, after = (fn.new(hint) for hint in ("then", "else", "after"))
-        fn.fork(test, then, other)
+        if_true, if_false, after = (fn.new(hint) for hint in ("then", "else", "after"))
+        fn.fork(test, if_true, if_false)
         with fn.local_values():
-            fn.begin(then)
+            fn.begin(if_true)
             first, end_of_first = self.value(expr.then, at), fn.block
         with fn.local_values():
-            fn.begin(other)
+            fn.begin(if_false)
             second = self.value(expr.other, at)
             both = join(first.packing, second.packing)
             cell = fn.cell(known_zero(both).v.bits)

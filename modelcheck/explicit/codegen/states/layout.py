@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 
 from modelcheck.explicit.codegen.values.codes import decode, encode
 from modelcheck.explicit.codegen.values.packing import WIDEST, Array, Packing, TooWide, number, packing
-from spec.frozen import frozen
+from spec.frozen import This, frozen
 from spec.meaning.semantics import State
-from spec.model.ir import Model, Scope
+from spec.model.ir import Model, Scope, Value
 
 WORD = 64
 Words = tuple[int, ...]
@@ -75,7 +76,7 @@ class PackedLayout:
         """The words of a state; `spent` has the number of faults per counter, 0 by default."""
         whole = 1 << self.used
         for field, value in zip(self.variables, state, strict=True):
-            whole |= encode(field.packing, value) << field.offset
+            whole |= _code(This(field.packing), value) << field.offset
         for field, count in zip(self.counters, spent or (0,) * len(self.counters), strict=True):
             whole |= count << field.offset
         return tuple(whole >> WORD * i & (1 << WORD) - 1 for i in range(self.words))
@@ -88,6 +89,12 @@ class PackedLayout:
         )
         spent = tuple(whole >> f.offset & (1 << f.packing.width) - 1 for f in self.counters)
         return spent, state
+
+
+@lru_cache(maxsize=1 << 14)
+def _code(packing: This[Packing], value: Value) -> int:
+    """The code of a variable's value; thousands of initial states have the same few."""
+    return encode(packing.value, value)
 
 
 def layout(model: Model, scope: Scope, counted: Mapping[str, int], marks: int = 1) -> PackedLayout:
