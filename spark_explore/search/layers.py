@@ -191,7 +191,7 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
         return False
 
     def _read_for(self, states: int) -> int:
-        """The states that were seen and are read for the successors of so many."""
+        """The states that were seen and are read for the successors of some."""
         return read_at_most(self.files.seen, SUCCESSORS * states)
 
     # ------------------------------------------------------------------- counting

@@ -50,7 +50,7 @@ def nearby(
 
 
 def read_at_most(pieces: Iterable[FilePiece], candidates: int) -> int:
-    """The states that `nearby` reads of pieces for so many candidates; the time of looks counts as states."""
+    """The states that `nearby` reads of pieces for a number of candidates; looks count as states."""
     if candidates > FEW:
         return sum(piece.count for piece in pieces)
     every = [(piece.count, len(piece.counts)) for piece in pieces]
@@ -78,7 +78,7 @@ def _of_shard(
 
 
 @frozen
-class Stretch:
+class FileStretch:
     """From and to which state to read, for candidates with hashes from the least to the most."""
 
     start: int
@@ -87,16 +87,16 @@ class Stretch:
     most: int
 
 
-def _stretches(count: int, wanted: Iterable[int], shards: int) -> list[Stretch]:
+def _stretches(count: int, wanted: Iterable[int], shards: int) -> list[FileStretch]:
     """Where to read among `count` states, in order and apart."""
-    margin, found = _margin(count), list[Stretch]()
+    margin, found = _margin(count), list[FileStretch]()
     for hash_ in wanted:
         at = _place(hash_, count, shards)
         start, end, least = max(at - margin, 0), min(at + margin, count), hash_
         if found and start <= found[-1].end:
             last = found.pop()
             start, least = last.start, last.least
-        found.append(Stretch(start, end, least, hash_))
+        found.append(FileStretch(start, end, least, hash_))
     return found
 
 
