@@ -131,7 +131,7 @@ class ArrowColumn:
         """The value with a code, as `pa.array` takes it; None for a code that no value has."""
         try:
             return self.convert(decode(self.packing, code))
-        except LookupError:
+        except (LookupError, OverflowError):  # a member that there is not, or more than fit
             return None
 
     @cached_property

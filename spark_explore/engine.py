@@ -36,7 +36,7 @@ from spec.model.kinds import OF_FAIR_RUNS
 DRIVER_STATES = 250_000  # that this process expands in the time that a job takes at least
 COLD = 8  # times as many while Spark gets going,
 BYTES = 1 << 26  # as long as the states that are to be expanded are no more than this
-SEEN = 100  # states of the visited set that are read in the time in which one state is expanded
+SEEN = 100  # states that were seen and are read in the time in which one state is expanded
 SHARDS = 2  # for each core
 JAVA = {  # Java only passes names on, so what pays is to be quick at once
     f"spark.{who}.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -118,20 +118,26 @@ class SparkEngine:
             search = FileSearch(task, machine, kernel, reporter, run, status)
             here = LocalExecutor(kernel, run)
             if spark is None or self._driver_states is None:
-                search.executors = lambda _, __: here
+                search.executors = lambda *_: here
             else:
                 there = SparkExecutors(spark, task, kernel, run, place, search.left)
                 search.executors = partial(self._executors, search, here, there)
             return FileFindings(search, search.run()).findings(self.name)
 
     def _executors(
-        self, search: FileSearch, here: LocalExecutor, there: SparkExecutors, states: int, what: str
+        self,
+        search: FileSearch,
+        here: LocalExecutor,
+        there: SparkExecutors,
+        states: int,
+        read: int,
+        what: str,
     ) -> Executors:
         """The executors expected to finish a level of that size first: here or on Spark."""
         most = self._driver_states or 0
         if not there.is_warm and states * search.kernel.layout.words * 8 <= BYTES:
             most *= COLD
-        if states + len(search) // SEEN <= most:
+        if states + read // SEEN <= most:
             return here
         there.title = f"modelcheck: {what}, {states:,} states"
         return there

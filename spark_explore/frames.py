@@ -16,17 +16,19 @@ from pyspark.sql.functions import expr, lit
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from spark_explore.cluster.session import SparkSettings, reason, session, ship
-from spark_explore.storage.pieces import split
-from spark_explore.storage.run import level_from_json, manifests
-from spark_explore.storage.store import seen_from_anywhere, store_at
-from spark_explore.tables import STATE, TRANSITIONS, ReadStates, ReadTransitions, RunModel, of_states, run_at
-
-PART = 1 << 17  # states for a task
-FAULTS, DEPTH = "_faults", "_depth"  # how a state was found first; no variable is called like that
-
-
-class TableRefused(OSError):  # noqa: N818 - the report of Spark, not what went wrong
-    """Raised if Spark does not write a table; has its reason."""
+from spark_explore.parquet import write_parquet
+from spark_explore.storage.store import seen_from_anywhere
+from spark_explore.tables import (
+    DEPTH,
+    FAULTS,
+    STATE,
+    TRANSITIONS,
+    RunModel,
+    TableRefused,
+    levels_of,
+    of_states,
+    run_at,
+)
 
 
 def states(spark: SparkSession, place: str, columns: Sequence[str] | None = None) -> DataFrame:
@@ -63,21 +65,6 @@ def distribution(found: DataFrame, expression: str) -> DataFrame:
     return found.groupBy(expr(expression).alias("value")).count().orderBy("count", ascending=False)
 
 
-def write(found: DataFrame, where: str, *, is_name: bool = False) -> None:
-    """Write a table of a run as Parquet, partitioned by layer and depth. Raises TableRefused.
-
-    `where` is a folder or a URI, which must not exist; or the name of a table, of Spark's catalog.
-    """
-    writer = found.write.partitionBy(FAULTS, DEPTH)
-    try:
-        if is_name:
-            writer.saveAsTable(where)
-        else:
-            writer.parquet(seen_from_anywhere(where))
-    except (PySparkException, Py4JJavaError) as error:
-        raise TableRefused(reason(error)) from None
-
-
 def write_run(
     place: str,
     where: str,
@@ -88,21 +75,31 @@ def write_run(
     is_name: bool = False,
     settings: SparkSettings | None = None,
 ) -> None:
-    """Write a table of the run at a place, in the session that there is or one of its own, as `write` does.
+    """Write a table of the run at a place, in the session that there is or one of its own.
 
+    `where` is a folder or a URI for Parquet, which must not exist; or the name of a table, which Spark's
+    catalog makes.  Both are partitioned by layer and depth.
     Raises KeyError for a property and a column, CannotStart, TableRefused; for the run CannotResume,
     OSError and Damaged.
     """
     here = run_at(place)
     if violating is not None:
         of_states(here, violating)
-    _names(here, columns)
+    names = _names(here, columns)
     with session(settings or SparkSettings()) as spark:
-        write(
-            _table(spark, place, of_steps=transitions, violating=violating, columns=columns),
-            where,
-            is_name=is_name,
-        )
+        if is_name:
+            _save(_table(spark, place, of_steps=transitions, violating=violating, columns=columns), where)
+        else:
+            levels = levels_of(place, of_steps=transitions, violating=violating, names=names)
+            write_parquet(spark, levels, seen_from_anywhere(where))
+
+
+def _save(found: DataFrame, name: str) -> None:
+    """Write a table of Spark's catalog, partitioned by layer and depth. Raises TableRefused."""
+    try:
+        found.write.partitionBy(FAULTS, DEPTH).saveAsTable(name)
+    except (PySparkException, Py4JJavaError) as error:
+        raise TableRefused(reason(error)) from None
 
 
 def _table(
@@ -118,20 +115,13 @@ def _table(
     So Spark drops the levels that a filter on them leaves out, and their files are not read.
     """
     ship(spark.sparkContext)
-    here, where = run_at(place), seen_from_anywhere(place)
-    names = _names(here, columns)
-    arrow = TRANSITIONS if of_steps else pa.schema([here.schema.field(name) for name in names])
+    names = _names(run_at(place), columns)
+    arrow = TRANSITIONS if of_steps else pa.schema([run_at(place).schema.field(name) for name in names])
     frames, schema = [], from_arrow_schema(arrow)
-    for level in map(level_from_json, manifests(store_at(place))):
-        pieces = split(level.new, PART, 8 * here.packed.words)
-        paid = here.budget.total is None or level.faults < here.budget.total
-        read = (
-            ReadTransitions(where, pieces, paid) if of_steps else ReadStates(where, pieces, violating, names)
-        )
-        if pieces:
-            rows = spark.range(0, len(pieces), 1, len(pieces)).mapInArrow(read, schema)
-            at = [lit(level.faults).alias(FAULTS), lit(level.depth).alias(DEPTH)]
-            frames.append(rows.select(*at, "*"))
+    for level in levels_of(place, of_steps=of_steps, violating=violating, names=names):
+        tasks = len(level.read.pieces)
+        rows = spark.range(0, tasks, 1, tasks).mapInArrow(level.read, schema)
+        frames.append(rows.select(lit(level.faults).alias(FAULTS), lit(level.depth).alias(DEPTH), "*"))
     if not frames:  # the run was ended before its first level was whole
         empty = spark.createDataFrame([], schema)
         frames = [empty.select(lit(0).alias(FAULTS), lit(0).alias(DEPTH), "*")]

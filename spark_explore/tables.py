@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from ctypes import c_uint64
 from functools import cached_property, lru_cache
 from typing import Any
@@ -18,9 +18,9 @@ from modelcheck.explicit.native.kernel import Kernel
 from spark_explore.columns import ArrowColumn, PackedCodes, Words, columns
 from spark_explore.search.blocks import FAILED, Expander, address_of
 from spark_explore.search.remote import numbers
-from spark_explore.storage.pieces import FilePiece, blocks
-from spark_explore.storage.run import Json, opened
-from spark_explore.storage.store import store_at
+from spark_explore.storage.pieces import FilePiece, blocks, split
+from spark_explore.storage.run import Json, level_from_json, manifests, opened
+from spark_explore.storage.store import seen_from_anywhere, store_at
 from spec.frozen import frozen
 from spec.load import loads
 from spec.model.ir import Budget, Model, Scope
@@ -34,6 +34,12 @@ TRANSITIONS = pa.schema(
     [(STATE, pa.binary()), (ACTION_NAME, pa.string()), (BY_FAULT, pa.bool_()), (NEXT, pa.binary())]
 )
 Rows = Iterator[pa.RecordBatch]
+FAULTS, DEPTH = "_faults", "_depth"  # how a state was found first; no variable is called like that
+PART = 1 << 17  # states for a task
+
+
+class TableRefused(OSError):  # noqa: N818 - the report of Spark, not what went wrong
+    """Raised if a table is not written; has the reason."""
 
 
 @frozen
@@ -45,11 +51,20 @@ class ReadStates:
     prop: str | None
     names: Sequence[str]  # of the columns
 
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the rows."""
+        return pa.schema([run_at(self.place).schema.field(name) for name in self.names])
+
     def __call__(self, batches: Rows) -> Rows:
         """The rows."""
+        return self.rows(numbers(batches))
+
+    def rows(self, which: Iterable[int]) -> Rows:
+        """The rows of the pieces with these numbers."""
         here = run_at(self.place)
         reader = StateRows(here, self.prop, self.names)
-        for number in numbers(batches):
+        for number in which:
             for block in blocks(store_at(self.place), [self.pieces[number]], 8 * here.packed.words):
                 yield from reader.of(block)
 
@@ -62,13 +77,51 @@ class ReadTransitions:
     pieces: Sequence[FilePiece]
     paid: bool
 
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the rows."""
+        return TRANSITIONS
+
     def __call__(self, batches: Rows) -> Rows:
         """The rows."""
+        return self.rows(numbers(batches))
+
+    def rows(self, which: Iterable[int]) -> Rows:
+        """The rows of the pieces with these numbers."""
         here = run_at(self.place)
         reader = TransitionRows(here)
-        for number in numbers(batches):
+        for number in which:
             for block in blocks(store_at(self.place), [self.pieces[number]], 8 * here.packed.words):
                 yield from reader.of(block, paid=self.paid)
+
+
+Read = ReadStates | ReadTransitions
+
+
+@frozen
+class LevelRows:
+    """The rows of a level: its layer and depth, and what reads them, a piece for each task."""
+
+    faults: int
+    depth: int
+    read: Read
+
+
+def levels_of(
+    place: str, *, of_steps: bool = False, violating: str | None = None, names: Sequence[str] = ()
+) -> list[LevelRows]:
+    """What reads the rows of each level that has any: of its states, with these columns, or of its steps.
+
+    Costs reading the manifests. Raises CannotResume, OSError, Damaged.
+    """
+    here, where, found = run_at(place), seen_from_anywhere(place), list[LevelRows]()
+    for level in map(level_from_json, manifests(store_at(place))):
+        pieces = split(level.new, PART, 8 * here.packed.words)
+        if pieces:
+            paid = here.budget.total is None or level.faults < here.budget.total
+            steps, states = ReadTransitions(where, pieces, paid), ReadStates(where, pieces, violating, names)
+            found.append(LevelRows(level.faults, level.depth, steps if of_steps else states))
+    return found
 
 
 # ------------------------------------------------------------------------------ the run

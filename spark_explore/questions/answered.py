@@ -1,7 +1,7 @@
 """A DataFrame of questions → a DataFrame of answers: equal questions are asked once, by one job.
 
-Rows are read to questions first, each with a key; questions with equal keys are asked once, and
-their answers joined to every row that asks.  All of it is `mapInArrow` of Spark, in the session that the
+Rows are read to questions first, each with a key, which brings equal ones to one task; that asks once, and
+gives the answers to every row that asks.  All of it is `mapInArrow` of Spark, in the session that the
 DataFrame is of: a task that fails, or whose executor is killed, is done again, and its rows are those of
 one attempt.
 """
@@ -14,8 +14,10 @@ import pickle
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import groupby
 from typing import Any, Protocol
 
+import numpy as np
 import pyarrow as pa
 from pyspark import cloudpickle
 from pyspark.sql import Column, DataFrame
@@ -72,7 +74,7 @@ def answered(rows: DataFrame, columns: Sequence[str], asker: Asker, *, keeps: bo
     """Each row with the answers to its questions: the columns of `rows`, of `asker.told`, of `asker.answer`.
 
     Only `columns` are read to questions; unless it `keeps` them they are dropped.
-    Lazy: every action asks again, unless the result is cached or written.  A row is read twice.
+    Lazy: every action asks again, unless the result is cached or written.  A row is read once.
     Raises SpecError for a column of both.
     """
     for name in (*asker.told.names, *asker.answer.names):
@@ -86,13 +88,14 @@ def answered(rows: DataFrame, columns: Sequence[str], asker: Asker, *, keeps: bo
     distinct = marked.select(ROW, values.alias(VALUES)).dropDuplicates([ROW])
     read = pa.schema([(ROW, pa.string()), *asker.told, (KEY, pa.binary()), (QUESTION, pa.binary())])
     questions = distinct.mapInArrow(ReadQuestions(token, sent, read), from_arrow_schema(read))
-    asked = questions.where(f"{QUESTION} is not null").select(KEY, QUESTION).dropDuplicates([KEY])
-    parts = asked.repartition(TASKS * context.defaultParallelism)
-    answer = pa.schema([(KEY, pa.binary()), *asker.answer])
-    answers = parts.mapInArrow(AskQuestions(token, sent, answer), from_arrow_schema(answer))
-    found = questions.drop(QUESTION).join(answers.hint("merge"), KEY)  # a broadcast has 300 seconds
+    parts = questions.repartition(TASKS * context.defaultParallelism, KEY)
+    asked = parts.sortWithinPartitions(
+        KEY, col(QUESTION).isNull()
+    )  # what is asked, before who only has the key
+    answer = pa.schema([(ROW, pa.string()), *asker.told, *asker.answer])
+    found = asked.mapInArrow(AskQuestions(token, sent, answer), from_arrow_schema(answer))
     kept = marked if keeps else marked.drop(*columns)
-    return kept.join(found.hint("merge"), ROW, "left").drop(ROW, KEY)
+    return kept.join(found.hint("merge"), ROW, "left").drop(ROW)  # a broadcast has 300 seconds
 
 
 def column(name: str) -> Column:
@@ -125,20 +128,33 @@ class ReadQuestions:
 
 @frozen
 class AskQuestions:
-    """A Spark task: asks each of its questions, and gives the rows of the answers."""
+    """A Spark task: asks each question once, and gives its rows the answers; equal keys are together."""
 
     token: str
     sent: Any
     to: pa.Schema
 
     def __call__(self, batches: Batches) -> Batches:
-        """A batch for each question, as soon as it is answered."""
+        """A batch for each question, as soon as it is answered; more where many rows ask it."""
         asker, mail = _opened(self.token, self.sent.value)
+        schema, last = pa.schema([self.to.field(name) for name in asker.answer.names]), None
         for batch in batches:
-            for key, data in zip(batch[KEY].to_pylist(), batch[QUESTION].to_pylist(), strict=True):
-                question = mail.read(data)
-                rows = [{KEY: key, **row} for row in _asked(asker, question)]
-                yield pa.RecordBatch.from_pylist(rows, schema=self.to)
+            keys = batch[KEY].to_pylist()
+            for key, same in groupby(range(len(keys)), keys.__getitem__):
+                first, *others = same
+                if key != last:
+                    question = mail.read(batch[QUESTION][first].as_py())
+                    answers = pa.RecordBatch.from_pylist(list(_asked(asker, question)), schema=schema)
+                    last = key
+                yield self._of_each(batch.slice(first, 1 + len(others)), answers)
+
+    def _of_each(self, rows: pa.RecordBatch, answers: pa.RecordBatch) -> pa.RecordBatch:
+        """Each of the rows with each of the answers."""
+        many, several = rows.num_rows, answers.num_rows
+        own = rows.take(pa.array(np.repeat(np.arange(many), several)))
+        theirs = answers.take(pa.array(np.tile(np.arange(several), many)))
+        columns = [(theirs if name in answers.schema.names else own)[name] for name in self.to.names]
+        return pa.RecordBatch.from_arrays(columns, schema=self.to)
 
 
 @frozen

@@ -61,7 +61,7 @@ def reviews(clusters: DataFrame, *, faults: int = FAULTS, states: int = STATES_O
     may have `kafka`, `client` and `brokers`, as the options of `kafka review`; other
     columns are carried along.  The columns are those of `kafka review --csv` that are of the files alone,
     and `problem`.  Topics of the same question are reviewed once, whatever cluster they are of.
-    Costs some 5 ms to read a topic, and a review on one core for each distinct question.
+    Costs some 3 ms to read a topic, and a review on one core for each distinct question.
     """
     if FILES not in clusters.columns:
         message = "no column has the files of a cluster"

@@ -21,6 +21,7 @@ from modelcheck.search.layers import Counts, LayeredSearch, Sums
 from spark_explore.search.blocks import FAILED, Expanded, filled
 from spark_explore.search.files import FileTarget, by_depth, write
 from spark_explore.search.local_level import Executors
+from spark_explore.search.nearby import read_at_most
 from spark_explore.search.runs import FarRuns
 from spark_explore.storage.pieces import FilePiece, count_states, piece_from_json, verify
 from spark_explore.storage.run import LEVELS, Json, RunFolder, RunLevel
@@ -28,6 +29,7 @@ from spark_explore.storage.spent import CoreSeconds, as_json
 from spec.meaning.semantics import Machine
 
 Pieces = list[FilePiece]
+SUCCESSORS = 4  # of a state, without most of those that are made twice
 
 
 @dataclass(slots=True)
@@ -78,7 +80,8 @@ class Counter:
 class FileSearch(LayeredSearch[FilePiece, Find]):
     """The fault-layered search on files; a `status` resumes it.
 
-    `executors` are asked for each level, given how many states there are to expand, and what it is.
+    `executors` are asked for each level, given how many states there are to expand, how many that were seen
+    are read, and what it is.
     """
 
     quiet: ClassVar[float] = 0.0  # a level is long enough
@@ -97,7 +100,7 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
         self.kernel = kernel
         self.ready = kernel.seconds
         self.files = run
-        self.executors: Callable[[int, str], Executors]
+        self.executors: Callable[[int, int, str], Executors]
         self._known = FoundStates()
         self._seen = set[int]()  # the places of the conditions that have a witness
         self._counter = Counter(kernel.context.new())
@@ -145,9 +148,8 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
         self._look_around(faults, depth, count_states(frontier))
         woken = self.entering.pop(depth, [])
         number = len(self.files.levels)
-        executors = self.executors(
-            count_states(frontier) + count_states(woken), f"layer {faults}, depth {depth}"
-        )
+        states = count_states(frontier) + count_states(woken)
+        executors = self.executors(states, self._read_for(states), f"layer {faults}, depth {depth}")
         done = executors.advance(number, frontier, woken, paid=self.may_pay(faults))
         level = RunLevel(number, faults, depth, tuple(done.new), tuple(done.waiting))
         self._spent.add(done.spent)
@@ -166,9 +168,8 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
         depths = sorted(waiting)
         if not depths:
             return {}
-        executors = self.executors(
-            sum(map(count_states, waiting.values())), f"what enters layer {faults + 1}"
-        )
+        states = sum(map(count_states, waiting.values()))
+        executors = self.executors(states, self._read_for(states), f"what enters layer {faults + 1}")
         found = executors.deduplicate_waiting(len(self.files.levels), [waiting[depth] for depth in depths])
         entering = by_depth(depths, found)
         data = {str(depth): [piece.as_json() for piece in pieces] for depth, pieces in entering.items()}
@@ -180,12 +181,18 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
         for level in self.files.levels:
             if level.faults != self.layers[-1].faults or not level.count:
                 continue
-            elsewhere, expanded = self.executors(level.count, "one more fault").leads_elsewhere(level.new)
+            elsewhere, expanded = self.executors(
+                level.count, self._read_for(level.count), "one more fault"
+            ).leads_elsewhere(level.new)
             words = enumerate(self.kernel.context.new())
             found = [0 if place in expanded.finds else word for place, word in words]
             if elsewhere or self.tally.breaks_more(found):
                 return True
         return False
+
+    def _read_for(self, states: int) -> int:
+        """The states that were seen and are read for the successors of some."""
+        return read_at_most(self.files.seen, SUCCESSORS * states)
 
     # ------------------------------------------------------------------- counting
 

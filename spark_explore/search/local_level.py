@@ -24,6 +24,7 @@ from spark_explore.search.marks import (
     tally,
     wanted,
 )
+from spark_explore.search.nearby import nearby
 from spark_explore.storage.pieces import FilePiece, blocks, count_states, of_shard
 from spark_explore.storage.run import RunFolder, RunLevel, marks_name
 from spark_explore.storage.spent import LEVELS, CoreSeconds, Stopwatch, TimedStore
@@ -102,7 +103,7 @@ class LocalExecutor:
         kernel, store, width = self._kernel, self._store, self._width
         candidates, expanded = self._expand(frontier, paid=paid)
         candidates += blocks(store, woken, width)
-        deduplicated = deduplicate(kernel, 1, candidates, blocks(store, self._run.seen, width))
+        deduplicated = deduplicate(kernel, 1, candidates, self._nearby(candidates))
         place = FileTarget(store, self._run.shards, level)
         new, waiting = write(kernel, place, [deduplicated.new, deduplicated.waiting])
         return Advance(new, waiting, expanded, deduplicated.finds)
@@ -116,19 +117,22 @@ class LocalExecutor:
         finally:
             expander.close()
 
+    def _nearby(self, candidates: Sequence[bytes]) -> Iterator[bytes]:
+        """What was seen of states that may be these."""
+        return nearby(self._kernel, self._store, self._run.seen, candidates, self._run.shards)
+
     def deduplicate_waiting(self, level: int, waiting: Sequence[Pieces]) -> list[list[FilePiece]]:
         """The waiting states for each depth, deduplicated."""
         store, width = self._store, self._width
         each = [b"".join(blocks(store, pieces, width)) for pieces in waiting]
-        seen = [blocks(store, self._run.seen, width) for _ in range(0, len(each), PERIODS)]
+        seen = [self._nearby(each) for _ in range(0, len(each), PERIODS)]
         place = FileTarget(store, self._run.shards, level)
         return write(self._kernel, place, deduplicate_waiting(self._kernel, 1, each, seen))
 
     def leads_elsewhere(self, frontier: Pieces) -> tuple[bool, Expanded]:
         """Whether a fault leads from these states to new ones."""
         candidates, expanded = self._expand(frontier, paid=True)
-        seen = blocks(self._store, self._run.seen, self._width)
-        return bool(deduplicate(self._kernel, 1, candidates, seen).waiting), expanded
+        return bool(deduplicate(self._kernel, 1, candidates, self._nearby(candidates)).waiting), expanded
 
     def predecessor(self, pieces: Pieces, state: Words, *, by_fault: bool) -> Words | None:
         """The first of the states with a step to `state`."""

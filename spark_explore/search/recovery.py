@@ -140,7 +140,7 @@ class FileRecovery:
         at = [self._levels[number] for number in group]
         seen = [each for each in self._levels[: self._behind(max(group))] if self._has_some(each, aim)]
         states, levels = sum(each.marks.open for each in at), f"ways back, level {min(group)} to {max(group)}"
-        found, again = self._search.executors(states, levels).look(aim, at, seen)
+        found, again = self._search.executors(states, len(self._search), levels).look(aim, at, seen)
         self._clock += 2
         for number, before, marks in zip(group, at, found, strict=True):
             self._looked[number] = self._clock if again else self._clock + 1
@@ -157,7 +157,7 @@ class FileRecovery:
             return self._restore()
         aim = Aim(self._which)
         self._poll_limits()
-        found = self._search.executors(len(self._search), "ways back, goals").goals(aim)
+        found = self._search.executors(len(self._search), 0, "ways back, goals").goals(aim)
         levels = self._search.files.levels
         self._levels = [self._named(level, marks) for level, marks in zip(levels, found, strict=True)]
         self._commit(aim)

@@ -22,6 +22,7 @@ from modelcheck.explicit.codegen.states.layout import Words
 from modelcheck.explicit.native.kernel import Kernel
 from spark_explore.search.blocks import PERIODS, Expanded, Expander, deduplicate, deduplicate_waiting
 from spark_explore.search.files import FileTarget, leave, write
+from spark_explore.search.nearby import nearby
 from spark_explore.storage.pieces import Damaged, FilePiece, blocks, count_states, of_shard, piece_from_json
 from spark_explore.storage.run import ABOUT, RunLevel, level_from_json, manifest_name, unsealed
 from spark_explore.storage.spent import TASKS, Stopwatch, TimedStore
@@ -224,7 +225,7 @@ class Deduplicate:
             left = [piece_from_json(json.loads(block)) for block in given]
             given = list(blocks(here.store, left, here.width))
         given += blocks(here.store, of_shard(self.woken, shard, here.width), here.width)
-        seen = blocks(here.store, here.seen(self.level, shard), here.width)
+        seen = nearby(here.kernel, here.store, here.seen(self.level, shard), given, here.shards)
         deduplicated = deduplicate(here.kernel, here.shards, given, seen)
         if not self.keep:
             return json.dumps({"elsewhere": bool(deduplicated.waiting)}).encode()
@@ -258,7 +259,7 @@ class DeduplicateWaiting:
         store, width = here.store, here.width
         each = [b"".join(blocks(store, of_shard(pieces, shard, width), width)) for pieces in self.waiting]
         seen = here.seen(self.level, shard)
-        again = [blocks(store, seen, width) for _ in range(0, len(each), PERIODS)]
+        again = [nearby(here.kernel, store, seen, each, here.shards) for _ in range(0, len(each), PERIODS)]
         place = FileTarget(store, here.shards, self.level, shard)
         found = write(here.kernel, place, deduplicate_waiting(here.kernel, here.shards, each, again))
         entering = [[piece.as_json() for piece in pieces] for pieces in found]

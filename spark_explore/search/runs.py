@@ -19,7 +19,7 @@ class LocatedSearch(Protocol):
     """What `FarRuns` needs of a search: files, executors, and states with findings."""
 
     files: RunFolder
-    executors: Callable[[int, str], Executors]
+    executors: Callable[[int, int, str], Executors]
 
     def found(self, number: int) -> tuple[Words, int, int]:
         """A state with a finding, its layer and depth."""
@@ -54,7 +54,7 @@ class FarRuns(Replay):
         pieces = self._search.files.at(faults, depth)
         if not pieces:
             return None
-        executors = self._search.executors(count_states(pieces), "a step back")
+        executors = self._search.executors(count_states(pieces), 0, "a step back")
         return executors.predecessor(pieces, state, by_fault=by_fault)
 
     def _root(self, state: Words) -> int:

@@ -35,6 +35,10 @@ class Store(Protocol):
         """Remove a file, or a folder with its content."""
         ...
 
+    def move(self, name: str, to: str) -> None:
+        """Give a file another name."""
+        ...
+
 
 class LocalStore:
     """A store in a folder of this machine, or on a file system that all machines share."""
@@ -77,6 +81,11 @@ class LocalStore:
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
+
+    def move(self, name: str, to: str) -> None:
+        """Give a file another name."""
+        (self.root / to).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / name).replace(self.root / to)
 
 
 ARROWS = {"s3a": "s3", "s3n": "s3"}  # as Hadoop calls them
@@ -133,6 +142,12 @@ class ArrowStore:
         else:
             self._files.delete_dir(path)
 
+    def move(self, name: str, to: str) -> None:
+        """Give a file another name."""
+        path = self._path(to)
+        self._files.create_dir(path.rpartition("/")[0], recursive=True)
+        self._files.move(self._path(name), path)
+
 
 class Around:
     """A store that forwards all calls to another, as a base class."""
@@ -155,6 +170,10 @@ class Around:
     def remove(self, name: str) -> None:
         """Remove a file or a folder."""
         self._store.remove(name)
+
+    def move(self, name: str, to: str) -> None:
+        """Give a file another name."""
+        self._store.move(name, to)
 
 
 class Remembering(Around):

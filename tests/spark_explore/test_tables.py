@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 import modelcheck
 from modelcheck.api import check
@@ -187,6 +187,8 @@ def test_sql_reads_the_levels_that_it_asks_for(
     found = states(local_spark, place)
     levels = [level_from_json(data) for data in manifests(store_at(place))]
 
+    assert reads(found.where("_depth < 5")) == sum(1 for each in levels if each.depth < 5 and each.new)
+    assert reads(found) == sum(1 for each in levels if each.new)
     assert found.where("_depth < 5").count() == sum(each.count for each in levels if each.depth < 5)
     assert found.where("_depth = 2 and _faults = 1").count() == sum(
         each.count for each in levels if (each.faults, each.depth) == (1, 2)
@@ -203,6 +205,12 @@ def test_sql_reads_the_levels_that_it_asks_for(
     edges = transitions(local_spark, place).where("_depth = 0").select("_next").distinct()
     firsts = edges.join(found, edges["_next"] == found["_state"])
     assert {row["_depth"] for row in firsts.select("_depth").collect()} <= {0, 1}
+
+
+def reads(found: DataFrame) -> int:
+    """How many levels the plan of a DataFrame reads."""
+    plan: str = found._jdf.queryExecution().optimizedPlan().toString()
+    return plan.count("MapInArrow")
 
 
 @pytest.mark.spark
@@ -227,6 +235,9 @@ def test_the_command_writes_parquet_by_layer_and_depth(
         for each in map(level_from_json, manifests(store_at("run")))
         if (each.faults, each.depth) == (0, 1)
     )
+    plan = read._jdf.queryExecution().executedPlan().toString()
+    (filters,) = (line for line in plan.splitlines() if "PartitionFilters" in line)
+    assert "_depth" in filters.partition("PartitionFilters: [")[2].partition("]")[0]
     assert (tmp_path / "transitions.parquet" / "_faults=0" / "_depth=0").is_dir()
     name = next(name for name in table.schema.names if not name.startswith("_"))
     assert main(["spark", "table", "run", "some.parquet", "--columns", f"{name},_state"]) == Exit.EXPECTED

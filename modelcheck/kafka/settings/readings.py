@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import field
 from enum import StrEnum
 
@@ -10,12 +11,12 @@ from spec.frozen import frozen
 from spec.source import Source, Span
 
 # Of shells, Compose and Terraform, of Helm and Ansible, of others, and a tag of YAML that is a call.
-_TEMPLATES = ("$", "{{", "{%", "<%", "##")
+_TEMPLATES = re.compile(r"\A!|\$|\{\{|\{%|<%|##")
 
 
 def is_template(text: str) -> bool:
     """Whether another tool fills a text in."""
-    return text.startswith("!") or any(sign in text for sign in _TEMPLATES)
+    return _TEMPLATES.search(text) is not None
 
 
 class SettingLayer(StrEnum):
@@ -86,7 +87,7 @@ class Given:
     @property
     def home(self) -> tuple[str, str]:
         """The file and section of the setting: one process reads all settings with the same home."""
-        own = self.place if is_template(self.entity) else self.part
+        own = self.place if self.entity and is_template(self.entity) else self.part
         return (self.source.name, f"{self.entity} {own}" if own else self.entity)
 
     @property

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import cache
 
 from modelcheck.kafka.settings.keys.releases import ACKS, Plain, history, of_key
 from modelcheck.kafka.settings.keys.versions import OLDEST, BadVersionError, Version, protocol
@@ -93,14 +94,7 @@ class CatalogueKey:
     @property
     def defaults(self) -> tuple[Default, ...]:
         """The defaults in order of their releases."""
-        if not self.of_model:
-            return self.own_defaults
-        defaults = history(of_key(self.name))
-        before = [value for since, value in defaults if since <= self.first]
-        later = [
-            Default(since, _written(self.type, value)) for since, value in defaults if since > self.first
-        ]
-        return (*(Default(self.first, _written(self.type, value)) for value in before[-1:]), *later)
+        return _of_model(self.name, self.type, self.first) if self.of_model else self.own_defaults
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -180,6 +174,15 @@ def parse(key: CatalogueKey, text: str, release: Version, name: str = "") -> Val
             return _roles(key, trimmed)
         case Type.TEXT:
             return trimmed
+
+
+@cache
+def _of_model(name: str, kind: Type, first: Version) -> tuple[Default, ...]:
+    """The defaults of a key in the model, from the first release that has the key."""
+    defaults = history(of_key(name))
+    before = [value for since, value in defaults if since <= first]
+    later = [Default(since, _written(kind, value)) for since, value in defaults if since > first]
+    return (*(Default(first, _written(kind, value)) for value in before[-1:]), *later)
 
 
 def _written(kind: Type, value: Plain) -> str:

@@ -41,11 +41,13 @@ def history(found: ir.ConfigEntry) -> tuple[tuple[Version, Plain], ...]:
     return tuple((version(first), plain(found, value)) for first, value in found.defaults)
 
 
+@cache
 def release_of(name: str, value: Plain) -> Version:
     """The first release in which an entry has this value."""
     return version(_began(name, value))
 
 
+@cache
 def protocol_of(name: str, value: Plain) -> ProtocolVersion:
     """The first protocol version in which an entry has this value."""
     return protocol(_began(name, value))

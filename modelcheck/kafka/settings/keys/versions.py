@@ -7,11 +7,13 @@ versions (`3.7-IV4`) are those of its class MetadataVersion.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from spec.frozen import frozen
 
 _RELEASE = re.compile(r"v?(\d{1,4}(?:\.\d{1,4}){0,3})(?:[-_+.][A-Za-z][\w.+-]*)?")
 _PROTOCOL = re.compile(r"(\d{1,4}(?:\.\d{1,4}){1,3})(?:-IV(\d{1,3}))?")
+_KEPT = 1024  # texts whose version is remembered: each topic asks for some twenty of them
 _LATEST = 1 << 20  # an internal version that was not said: the last of its release
 
 
@@ -52,6 +54,7 @@ class BadVersionError(ValueError):
         self.advice = advice
 
 
+@lru_cache(maxsize=_KEPT)
 def version(text: str) -> Version:
     """The release with this name, known or newer than any known. Raises BadVersionError.
 
@@ -76,6 +79,7 @@ def is_newer_than_known(found: Version) -> bool:
     return found.line > LINES[-1]
 
 
+@lru_cache(maxsize=_KEPT)
 def protocol(text: str) -> ProtocolVersion:
     """The inter-broker protocol or metadata version with this name. Raises BadVersionError.
 

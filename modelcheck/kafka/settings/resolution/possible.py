@@ -41,7 +41,7 @@ def resolve_possible(
     found = []
     for release in reversed(releases):
         try:
-            own = resolved(AssumedCluster(release))
+            own = likeliest if release == likeliest.version.value else resolved(AssumedCluster(release))
             for controller in own.controllers:
                 found.append(resolved(AssumedCluster(release, controller)))
                 if not is_new and may_lack_elr(found[-1]):
