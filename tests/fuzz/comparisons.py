@@ -32,7 +32,7 @@ from tests.agreement import Found, cost, differences, found_by, orbits, up_to_re
 from tests.fuzz.cases import Case, TooLarge, small_chunks
 from tests.fuzz.findings import Differences
 from tests.fuzz.of_chains import chains
-from tests.fuzz.of_disk import on_disk, on_disk_resumed
+from tests.fuzz.of_disk import on_disk, on_disk_resumed, spilled
 from tests.fuzz.of_explanations import cores, explained, no_return
 from tests.fuzz.of_pages import page, table
 from tests.fuzz.of_partial_order import left_for_later, of_queues, of_queues_interpreted
@@ -382,6 +382,7 @@ COMPARISONS = (
     Comparison("explicit, resumed", 4, resumed),
     Comparison("disk", 3, on_disk),
     Comparison("disk, resumed", 5, on_disk_resumed),
+    Comparison("disk, when memory ends", 5, spilled),
     Comparison("symmetry", 1, symmetry, of_tiny=1),
     Comparison("explicit, symmetry", 3, explicit_symmetry),
     Comparison("orbits", 11, orbits_counted),

@@ -237,15 +237,19 @@ class Function(Arithmetic):
         made = self._pure if pointer in self._lasting else self._named
         return made(64, f"getelementptr {kind}, ptr {pointer}, {shown}").text
 
-    def read(self, pointer: str, index: V | int = 0, bits: int = 64) -> V:
-        """Emit loading item `index` of the array of `bits`-bit integers at `pointer`."""
-        made = self._pure if pointer in self._unchanged else self._named
-        return made(bits, f"load i{bits}, ptr {self.at(pointer, index, f'i{bits}')}, align {bits // 8}")
+    def read(self, pointer: str, index: V | int = 0, bits: int = 64, *, align: int = 0) -> V:
+        """Emit loading item `index` of the array of `bits`-bit integers at `pointer`.
 
-    def write(self, pointer: str, value: V, index: V | int = 0) -> None:
-        """Emit storing `value` as item `index` of the array at `pointer`."""
+        The address is a multiple of their bytes, or of `align`.
+        """
+        made = self._pure if pointer in self._unchanged else self._named
+        place = self.at(pointer, index, f"i{bits}")
+        return made(bits, f"load i{bits}, ptr {place}, align {align or bits // 8}")
+
+    def write(self, pointer: str, value: V, index: V | int = 0, *, align: int = 0) -> None:
+        """Emit storing `value` as item `index` of the array at `pointer`; its address is as in `read`."""
         place = self.at(pointer, index, f"i{value.bits}")
-        self.emit(f"store {value}, ptr {place}, align {value.bits // 8}")
+        self.emit(f"store {value}, ptr {place}, align {align or value.bits // 8}")
 
     def pointer(self, value: V) -> str:
         """Emit the conversion of an address, an integer, to a pointer."""

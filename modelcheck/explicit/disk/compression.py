@@ -8,7 +8,7 @@ from types import ModuleType
 
 from modelcheck.contract.engine import CannotStart
 
-LEVEL = 3  # a higher one takes longer and saves little: most bytes are 0
+LEVEL = 3  # a higher one takes longer and saves little
 
 
 @cache
@@ -33,13 +33,14 @@ def compressed(data: bytes | memoryview) -> bytes:
     return made
 
 
-def decompressed(data: bytes, size: int) -> bytes:
-    """The data that were compressed, which have `size` bytes. Raises ValueError."""
+def decompressed(data: bytes, most: int) -> bytes:
+    """The data that were compressed, which have at most `most` bytes. Raises ValueError."""
     zstd = _zstd()
     try:
-        found: bytes = zstd.ZstdDecompressor().decompress(data, size + 1)
+        made = zstd.ZstdDecompressor()
+        found: bytes = made.decompress(data, most + 1)
     except zstd.ZstdError as error:
         raise ValueError(str(error)) from None
-    if len(found) != size:
+    if len(found) > most or not made.eof:
         raise ValueError("another size")
     return found

@@ -12,12 +12,21 @@ from pathlib import Path
 from modelcheck.contract.engine import CannotResume
 from modelcheck.contract.report import Stopped
 from modelcheck.contract.result import End
-from modelcheck.explicit.disk.runs import Helpers, Piece, RunWriter, SortedRun, StateArrays, StoredRun
+from modelcheck.explicit.disk.runs import (
+    Helpers,
+    Piece,
+    RunWriter,
+    SortedRun,
+    StateArrays,
+    StoredRun,
+    TaggedPiece,
+)
 from modelcheck.explicit.search.checkpoint import SEARCH, Json, read_sealed, write_sealed
 from spec.reading import bytes_of, opened, reason_of
 
 MARK, MARKED = "modelcheck-disk", b"written by modelcheck\n"  # in each of our folders; locked while in use
 NEW = "new-" + SEARCH
+OUTDATED = 8  # of what is on disk may be there for the last description alone
 _NAME = re.compile(r"run-(\d{8})", re.ASCII)
 
 
@@ -57,6 +66,7 @@ class StateFolder:
         self.path, self.arrays, self.helpers, self.most = path, arrays, helpers, most
         self.described: Collection[int] = ()  # the runs that the checkpoint has
         self._unsafe: list[Path] = []  # runs that a loss of power may take
+        self._outdated = 0  # bytes of runs that only the checkpoint needs
         if resume and not is_of_disk(path):
             raise CannotResume(f"there is no search on disk in {path}")
         try:
@@ -101,15 +111,15 @@ class StateFolder:
 
     # --------------------------------------------------------------------- runs
 
-    def write(self, pieces: Iterable[Piece]) -> SortedRun | None:
+    def write(self, pieces: Iterable[Piece] | Iterable[TaggedPiece]) -> SortedRun | None:
         """The run of sorted states; None if there is none. Raises Stopped."""
         with self.writing():
             self._last += 1
             path = self.path / f"run-{self._last:08}"
             writer = RunWriter(path, self._last, self.arrays, self._grow, self.helpers)
             try:
-                for address, count in pieces:
-                    writer.add(address, count)
+                for piece in pieces:
+                    writer.add(*piece)
                 made = writer.finish()
             except BaseException:
                 writer.drop()
@@ -154,16 +164,23 @@ class StateFolder:
         self._unsafe = []
         write_sealed(self.path / NEW, data)
         (self.path / NEW).replace(self.path / SEARCH)
-        self.described = runs
+        self.described, self._outdated = runs, 0
         self.sweep(runs)
 
     def drop(self, runs: Iterable[SortedRun]) -> None:
         """Remove runs, but not those of the last description, which stay until the next; ignores errors."""
         with suppress(OSError):
             for run in runs:
-                if run.stored.number not in self.described:
+                if run.stored.number in self.described:
+                    self._outdated += run.stored.size
+                else:
                     run.path.unlink()
                     self._used -= run.stored.size
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether the last description keeps much on disk that nothing else needs."""
+        return self._outdated > self._used // OUTDATED
 
     def sweep(self, runs: Collection[int]) -> None:
         """Remove all runs but these; ignores errors."""

@@ -3,56 +3,104 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
+from typing import cast
 
-from modelcheck.explicit.codegen.search.sorted_states import FROM, FROM_END, INTO, INTO_END, OTHER, OTHER_END
-from modelcheck.explicit.disk.runs import Helpers, Piece, SortedRun, StateArrays
+from modelcheck.explicit.codegen.search.sorted_states import (
+    FROM,
+    FROM_END,
+    FROM_TAGS,
+    INTO,
+    INTO_END,
+    INTO_TAGS,
+    OTHER,
+    OTHER_END,
+    OTHER_TAGS,
+)
+from modelcheck.explicit.disk.runs import (
+    TAG_SIZE,
+    Helpers,
+    P,
+    Piece,
+    SortedRun,
+    StateArrays,
+    TaggedPiece,
+)
 from modelcheck.explicit.native.arena import Region, words_of
 
-AT_ONCE = 16  # blocks of what was merged, which are looked up together
-SIDES = ((FROM, FROM_END), (OTHER, OTHER_END))
+AT_ONCE = 8  # blocks of what was merged, which are looked up together
+SIDES = ((FROM, FROM_END, FROM_TAGS), (OTHER, OTHER_END, OTHER_TAGS))
 Frame = ctypes.Array[ctypes.c_uint64]
 Overlap = tuple[SortedRun, int, int, int]  # a block, and the states of a piece that may be there
 
 
 def merged(arrays: StateArrays, sources: Sequence[Iterator[Piece]]) -> Iterator[Piece]:
     """The states of sorted sources in order, each once."""
-    if not sources:
-        return iter(())
+    return _merged(sources, partial(_of_two, arrays)) if sources else iter(())
+
+
+def merged_with_tags(arrays: StateArrays, sources: Sequence[Iterator[TaggedPiece]]) -> Iterator[TaggedPiece]:
+    """The same with their tags."""
+    return _merged(sources, partial(_of_two_with_tags, arrays))
+
+
+def _merged(
+    sources: Sequence[Iterator[P]], of_two: Callable[[Iterator[P], Iterator[P]], Iterator[P]]
+) -> Iterator[P]:
+    """The states of sorted sources, two at a time."""
     if len(sources) == 1:
         return sources[0]
     middle = len(sources) // 2
-    return _of_two(arrays, merged(arrays, sources[:middle]), merged(arrays, sources[middle:]))
+    return of_two(_merged(sources[:middle], of_two), _merged(sources[middle:], of_two))
 
 
-def _of_two(arrays: StateArrays, *sources: Iterator[Piece]) -> Iterator[Piece]:
+def _of_two(arrays: StateArrays, one: Iterator[Piece], other: Iterator[Piece]) -> Iterator[Piece]:
     """The states of two sorted sources."""
-    frame = words_of([0] * 6)
-    with closing(Region(arrays.width * arrays.block * AT_ONCE)) as room:
+    sources = [((address, count, 0) for address, count in source) for source in (one, other)]
+    for address, count, _ in _from_both(arrays, "merge_sorted", sources, arrays.block * AT_ONCE):
+        yield address, count
+
+
+def _of_two_with_tags(
+    arrays: StateArrays, one: Iterator[TaggedPiece], other: Iterator[TaggedPiece]
+) -> Iterator[TaggedPiece]:
+    """The same with their tags."""
+    return _from_both(arrays, "merge_tagged", [one, other], arrays.block)
+
+
+def _from_both(
+    arrays: StateArrays, merge: str, sources: Sequence[Iterator[TaggedPiece]], most: int
+) -> Iterator[TaggedPiece]:
+    """The states of two sorted sources, and tags where both have them, at most `most` at once."""
+    frame, width = words_of([0] * 9), arrays.width
+    with closing(Region((width + TAG_SIZE) * most)) as room:
+        tags = room.address + width * most
         for side, source in zip(SIDES, sources, strict=True):
-            _refill(frame, side, source, arrays.width)
+            _refill(frame, side, source, width)
         while frame[FROM] and frame[OTHER]:
-            frame[INTO], frame[INTO_END] = room.address, room.address + arrays.width * arrays.block * AT_ONCE
+            frame[INTO], frame[INTO_END], frame[INTO_TAGS] = room.address, tags, tags
             while frame[FROM] and frame[OTHER] and frame[INTO] < frame[INTO_END]:
-                arrays.call["merge_sorted"](frame)
+                arrays.call[merge](frame)
                 for side, source in zip(SIDES, sources, strict=True):
                     if frame[side[0]] == frame[side[1]]:
-                        _refill(frame, side, source, arrays.width)
-            yield room.address, (frame[INTO] - room.address) // arrays.width
-        for (begin, end), source in zip(SIDES, sources, strict=True):
+                        _refill(frame, side, source, width)
+            yield room.address, (frame[INTO] - room.address) // width, tags
+        for (begin, end, own), source in zip(SIDES, sources, strict=True):
             if frame[begin]:
-                yield frame[begin], (frame[end] - frame[begin]) // arrays.width
+                yield frame[begin], (frame[end] - frame[begin]) // width, frame[own]
                 yield from source
 
 
-def _refill(frame: Frame, side: tuple[int, int], source: Iterator[Piece], width: int) -> None:
+def _refill(frame: Frame, side: tuple[int, int, int], source: Iterator[TaggedPiece], width: int) -> None:
     """Set where the next piece of a source is; 0 if there is none."""
-    address, count = next(source, (0, 0))
-    frame[side[0]], frame[side[1]] = address, address + width * count
+    begin, end, own = side
+    address, count, tags = next(source, (0, 0, 0))
+    frame[begin], frame[end], frame[own] = address, address + width * count, tags
 
 
 def subtracted(
@@ -80,6 +128,31 @@ def _mark(arrays: StateArrays, address: int, overlaps: Sequence[Overlap], marks:
         for run, blocks in groupby(overlaps, key=itemgetter(0)):
             with run.file() as file:
                 for _, block, begin, end in blocks:
-                    count = run.read(file, block, buffer)
+                    count = run.read(file, block, buffer.address)
                     states = address + arrays.width * begin
                     arrays.call["subtract"](states, end - begin, buffer.address, count, marks.address + begin)
+
+
+def by_part(
+    arrays: StateArrays, pieces: Iterable[P], cuts: Sequence[int]
+) -> Iterator[tuple[int, Iterator[P]]]:
+    """Sorted pieces by which of the `cuts` are not above their states, each part before the next is taken."""
+    for part, some in groupby(_cut(arrays, pieces, cuts), key=itemgetter(0)):
+        yield part, map(itemgetter(1), some)
+
+
+def _cut(arrays: StateArrays, pieces: Iterable[P], cuts: Sequence[int]) -> Iterator[tuple[int, P]]:
+    """Sorted pieces, cut where a part ends, with the number of the part."""
+    for piece in pieces:
+        address, count, tags = piece[0], piece[1], piece[2:]
+        begin = 0
+        while begin < count:
+            part = bisect_right(cuts, arrays.value_at(address, begin))
+            end = arrays.first_from((address, count), cuts[part]) if part < len(cuts) else count
+            yield part, cast("P", _slice(arrays.width, begin, end, address, *tags))
+            begin = end
+
+
+def _slice(width: int, begin: int, end: int, address: int, *tags: int) -> tuple[int, ...]:
+    """A part of a piece."""
+    return address + width * begin, end - begin, *(each + TAG_SIZE * begin for each in tags)

@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import pairwise
 from time import monotonic
 from typing import Any
 
-from modelcheck.contract.engine import CannotResume, Task
+from modelcheck.contract.engine import Task
 from modelcheck.contract.report import Checkpointed, Reporter
 from modelcheck.contract.result import End, Layer
 from modelcheck.explicit.codegen.search.context import NOWHERE
 from modelcheck.explicit.disk.folder import StateFolder
-from modelcheck.explicit.disk.levels import LevelsOnDisk, Room
+from modelcheck.explicit.disk.levels import WHOLE, LevelsOnDisk, Room, RunOfLevels
 from modelcheck.explicit.disk.runs import SortedRun, StoredRun
 from modelcheck.explicit.disk.space import KeptState, RecentSpace
-from modelcheck.explicit.search.checkpoint import Json, damaged, find_as_json, question
-from modelcheck.explicit.search.restoring import MISTAKES, OTHER
+from modelcheck.explicit.search.checkpoint import (
+    Json,
+    damaged,
+    find_as_json,
+    find_of,
+    question,
+    refuse_other,
+)
+from modelcheck.explicit.search.restoring import MISTAKES
 from modelcheck.explicit.search.space import PackedLevel
-from modelcheck.explicit.search.tally import Find, FindKind
+from modelcheck.explicit.search.tally import Find
 from modelcheck.processes.watch import held
 from modelcheck.search.layers import Sums
 from spec.frozen import frozen
 from spec.meaning.semantics import Machine
 from spec.reading import reason_of
 
-FORMAT = 1
-Due = tuple[tuple[int, tuple[SortedRun, ...]], ...]  # runs of states that wait, by depth
+FORMAT = 2
 
 
 @frozen
@@ -35,11 +42,11 @@ class WholeLevels:
 
     reached: tuple[int, int]
     levels: tuple[PackedLevel, ...]
-    runs: tuple[SortedRun | None, ...]
     states: int
-    seen: tuple[SortedRun, ...]
-    due: Due
-    waking: Due
+    seen: tuple[RunOfLevels, ...]
+    cuts: tuple[int, ...]
+    due: Mapping[int, SortedRun]
+    waking: Mapping[int, SortedRun]
     kept: tuple[KeptState, ...]
     witnessed: tuple[int, ...]
     sums: Sums
@@ -51,8 +58,7 @@ class WholeLevels:
     @property
     def all_runs(self) -> set[SortedRun]:
         """All runs of it."""
-        of_due = [run for _, runs in (*self.due, *self.waking) for run in runs]
-        return {*filter(None, self.runs), *self.seen, *of_due}
+        return {*(each.run for each in self.seen), *self.due.values(), *self.waking.values()}
 
 
 class DiskSearch(LevelsOnDisk):
@@ -94,7 +100,7 @@ class DiskSearch(LevelsOnDisk):
         if not self.recent.levels:
             self.recent.start([self.kernel.represent(state) for state in self.machine.initial()])
             return 0
-        is_any = self._last_run() is not None
+        is_any = bool(self.last)
         if is_any or not self.entering:
             self._note(*self.reached)  # the level was whole, and what it decides may not have been seen
         return self._after(self.reached[1], is_any=is_any)
@@ -106,7 +112,7 @@ class DiskSearch(LevelsOnDisk):
         self._whole = self._now()
         self.folder.drop(self.spent)
         self.spent = []
-        if monotonic() - self._saved >= self._every:
+        if monotonic() - self._saved >= self._every or self.folder.is_outdated:
             self._save()
 
     def _now(self) -> WholeLevels:
@@ -116,11 +122,11 @@ class DiskSearch(LevelsOnDisk):
         return WholeLevels(
             (level.faults, level.depth),
             tuple(self.recent.levels),
-            tuple(self.runs_of_levels),
             self.recent.before,
             tuple(self.seen),
-            tuple((depth, (run,)) for depth, run in self.due),
-            tuple((depth, tuple(runs)) for depth, runs in sorted(self.waking.items())),
+            self.cuts,
+            dict(self.due),
+            dict(self.waking),
             tuple(self.recent.kept),
             self.recent.witnessed,
             self.sums,
@@ -134,12 +140,11 @@ class DiskSearch(LevelsOnDisk):
         """Return to what was whole last."""
         whole, context = self._whole, self.kernel.context
         self.reached, self.sums, self.layers = whole.reached, whole.sums, list(whole.layers)
-        self.recent.levels, self.runs_of_levels = list(whole.levels), list(whole.runs)
-        self.recent.before, self.recent.kept = whole.states, list(whole.kept)
+        self.recent.levels, self.recent.before = list(whole.levels), whole.states
+        self.recent.kept = list(whole.kept)
         self.recent.restore(whole.witnessed)
-        self.seen, self.spent = list(whole.seen), []
-        self.due = [(depth, run) for depth, runs in whole.due for run in runs]
-        self.waking = {depth: list(runs) for depth, runs in whole.waking}
+        self.seen, self.cuts, self.spent = list(whole.seen), whole.cuts, []
+        self.due, self.waking = dict(whole.due), dict(whole.waking)
         self.entering = {depth: [] for depth in self.waking}
         for worker in self.workers:
             for place, word in enumerate(context.new()):
@@ -162,20 +167,18 @@ class DiskSearch(LevelsOnDisk):
     def _described(self, whole: WholeLevels) -> Json:
         """What is whole, as JSON data."""
 
-        def due(runs: Due) -> list[list[Any]]:
-            return [[depth, [_as_json(run) for run in each]] for depth, each in runs]
+        def due(runs: Mapping[int, SortedRun]) -> list[list[Any]]:
+            return [[depth, _as_json(run)] for depth, run in runs.items()]
 
         return {
             "format": FORMAT,
             "key": self.kernel.key,
             "task": question(self),
             "reached": whole.reached,
-            "levels": [
-                [level.starts[0], level.faults, level.depth, _as_json(run)]
-                for level, run in zip(whole.levels, whole.runs, strict=True)
-            ],
+            "levels": [[level.starts[0], level.faults, level.depth] for level in whole.levels],
             "states": whole.states,
-            "seen": [_as_json(run) for run in whole.seen],
+            "seen": [[_as_json(each.run), each.first, each.last, each.part] for each in whole.seen],
+            "cuts": whole.cuts,
             "due": due(whole.due),
             "waking": due(whole.waking),
             "kept": [[each.words, each.level.faults, each.level.depth] for each in whole.kept],
@@ -194,8 +197,7 @@ class DiskSearch(LevelsOnDisk):
         """Continue from the checkpoint in the folder. Raises CannotResume."""
         try:
             data = self.folder.read()
-            if data["format"] != FORMAT or data["key"] != self.kernel.key or data["task"] != question(self):
-                raise CannotResume(OTHER)
+            refuse_other(data, self, FORMAT)
             self._whole = self._read(data)
             self._return()
             self.go_on(float(data["seconds"]))
@@ -215,19 +217,17 @@ class DiskSearch(LevelsOnDisk):
                 opened[stored] = self.folder.opened(stored)
             return opened[stored]
 
-        def due(given: Sequence[Any]) -> Due:
-            return tuple((int(depth), tuple(map(run, runs))) for depth, runs in given)
+        def due(given: Sequence[Any]) -> dict[int, SortedRun]:
+            return {int(depth): run(each) for depth, each in given}
 
-        levels = [(PackedLevel((int(start),), int(f), int(d)), each) for start, f, d, each in data["levels"]]
-        runs = tuple(None if each is None else run(each) for _, each in levels)
         faults, depth = map(int, data["reached"])
         free, paid, free_cut, paid_cut = map(int, data["so_far"])
         whole = WholeLevels(
             (faults, depth),
-            tuple(level for level, _ in levels),
-            runs,
+            tuple(PackedLevel((int(start),), int(f), int(d)) for start, f, d in data["levels"]),
             int(data["states"]),
-            tuple(map(run, data["seen"])),
+            tuple(RunOfLevels(run(each), *map(int, numbers)) for each, *numbers in data["seen"]),
+            tuple(map(int, data["cuts"])),
             due(data["due"]),
             due(data["waking"]),
             tuple(
@@ -237,25 +237,29 @@ class DiskSearch(LevelsOnDisk):
             (free, paid, free_cut, paid_cut),
             tuple(Layer(**layer) for layer in data["layers"]),
             tuple(map(int, data["tally"])),
-            tuple((str(name), _find(find)) for name, find in data["best"]),
-            None if data["error"] is None else _find(data["error"]),
+            tuple((str(name), find_of(find)) for name, find in data["best"]),
+            None if data["error"] is None else find_of(data["error"]),
         )
-        is_sum = whole.states == sum(map(len, filter(None, runs))) == sum(map(len, whole.seen))
-        if (
-            not is_sum
-            or len(whole.counts) != self.kernel.context.size
-            or (whole.levels and None in runs[:-1])
-        ):
+        if len(whole.counts) != self.kernel.context.size or not _adds_up(whole):
             damaged("the levels do not add up")
         return whole
 
 
-def _as_json(run: SortedRun | None) -> list[Any] | None:
+def _adds_up(whole: WholeLevels) -> bool:
+    """Whether all runs have as many states as the levels, and those of the last level as many as that."""
+    starts, end = [level.starts[0] for level in whole.levels], len(whole.levels)
+    last = [each for each in whole.seen if each.last == end - 1]
+    return (
+        sum(len(each.run) for each in whole.seen) == whole.states
+        and sum(len(each.run) for each in last) == whole.states - (starts[-1] if starts else 0)
+        and all(each.first == each.last for each in last)
+        and all(a < b for a, b in pairwise(starts if last else [*starts[:-1], whole.states]))
+        and all(0 <= each.first <= each.last < end for each in whole.seen)
+        and all(WHOLE <= each.part <= len(whole.cuts) for each in whole.seen)
+        and all(a < b for a, b in pairwise(whole.cuts))
+    )
+
+
+def _as_json(run: SortedRun) -> list[Any]:
     """What is to be known of a run."""
-    return None if run is None else list(asdict(run.stored).values())
-
-
-def _find(data: Sequence[Any]) -> Find:
-    """A find in JSON data."""
-    faults, depth, number, way, by_fault = data
-    return Find(int(faults), int(depth), int(number), FindKind[way], by_fault is True)
+    return list(asdict(run.stored).values())

@@ -19,7 +19,7 @@ from modelcheck.explicit.codegen.search.runtime import LOCAL, NEW, SHARDS, WAITI
 from modelcheck.explicit.native.arena import Region
 from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.explicit.search.space import Shard
-from modelcheck.explicit.search.tally import Find
+from modelcheck.explicit.search.tally import Find, FindKind
 from spec.reading import bytes_of, text_of
 
 PIECE = 1 << 24  # bytes read or written at once
@@ -205,6 +205,18 @@ def question(search: PackedSearch) -> list[Any]:
     return [task.budget.total, kinds, task.stop_early, task.ways]
 
 
+def refuse_other(data: Json, search: PackedSearch, form: int) -> None:
+    """Raise CannotResume if a description is not of this search, or of another format."""
+    if data["format"] != form or data["key"] != search.kernel.key or data["task"] != question(search):
+        raise CannotResume("the checkpoint is of another model, scope, check or version of modelcheck")
+
+
 def find_as_json(find: Find) -> list[Any]:
     """A find as JSON data."""
     return [find.faults, find.depth, find.number, find.way.name, find.by_fault]
+
+
+def find_of(data: Any) -> Find:  # noqa: ANN401 - any JSON value
+    """The find in JSON data; whether there is such a state is not validated."""
+    faults, depth, number, way, by_fault = data
+    return Find(int(faults), int(depth), int(number), FindKind[way], by_fault is True)

@@ -30,8 +30,9 @@ from modelcheck.explicit.search.checkpoint import (
     Json,
     damaged,
     described,
-    question,
+    find_of,
     read_sealed,
+    refuse_other,
     sections,
     shard_file,
 )
@@ -52,7 +53,6 @@ MISTAKES = (  # of whoever wrote something else
     TypeError,
     ValueError,
 )
-OTHER = "the checkpoint is of another model, scope, check or version of modelcheck"
 
 
 def restore(folder: Path, search: PackedSearch) -> None:
@@ -77,8 +77,7 @@ def restore(folder: Path, search: PackedSearch) -> None:
 def _read(folder: Path, search: PackedSearch) -> tuple[Json, dict[str, str]]:
     """The description in a checkpoint, and the checksums of the shards."""
     data = read_sealed(folder / SEARCH)
-    if data["format"] != FORMAT or data["key"] != search.kernel.key or data["task"] != question(search):
-        raise CannotResume(OTHER)
+    refuse_other(data, search, FORMAT)
     return data, data.pop("sums")
 
 
@@ -205,14 +204,12 @@ def _are_disjoint(parts: list[Part], ends: list[int]) -> bool:
 
 def _found(space: PackedSpace, value: Any) -> Find:  # noqa: ANN401 - any JSON value
     """A find in JSON data, whose state must exist."""
-    *cost, number, way, by_fault = value
-    faults, depth = _numbers(cost)
-    find = Find(faults, depth, _number(number), FindKind[way], by_fault is True)
-    if not _has(space, find.number):
+    find = find_of(value)
+    if not _has(space, _number(find.number)):
         damaged("what was found")
     level = space.level(find.number)
     after = find.way in {FindKind.STEP, FindKind.ERROR_AFTER_STEP}
-    if (faults, depth) != (level.faults + find.by_fault, level.depth + after):
+    if find.cost != (level.faults + find.by_fault, level.depth + after):
         damaged("what was found")
     return find
 

@@ -20,7 +20,7 @@ from modelcheck.contract.report import Event, LayerDone, Spilled, Stopped
 from modelcheck.contract.result import End, Outcome, Spill
 from modelcheck.contract.wording import partial_words
 from modelcheck.explicit.disk.levels import Room, room_for
-from modelcheck.explicit.disk.runs import RunWriter
+from modelcheck.explicit.disk.runs import PackedBlock, RunWriter
 from modelcheck.explicit.engine import ExplicitEngine
 from modelcheck.explicit.native.arena import words_of
 from modelcheck.explicit.native.functions import OF_SORTED, MachineCode
@@ -47,6 +47,12 @@ check one { }
 def _no_wait_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is written need not outlive the machine."""
     monkeypatch.setattr("os.fsync", lambda _: None)
+
+
+@pytest.fixture(autouse=True)
+def _many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs that are cut into parts when they have hardly any states."""
+    monkeypatch.setattr("modelcheck.explicit.disk.levels.LARGE", 4)
 
 
 def asked(faults: int | None = None) -> tuple[Model, Check]:
@@ -140,7 +146,7 @@ def _fill_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """A disk with room for fifty blocks."""
     write, left = RunWriter._write, [50]
 
-    def full(self: RunWriter, data: bytes, count: int, first: int) -> None:
+    def full(self: RunWriter, data: PackedBlock, count: int, first: int) -> None:
         left[0] -= 1
         if left[0] < 0:
             raise OSError(errno.ENOSPC, "No space left on device")
@@ -495,11 +501,12 @@ def test_states_are_joined_as_they_were_split(code: tuple[int, MachineCode]) -> 
     words, made = code
     states = in_order(some(Random(3), 3000, words))  # noqa: S311 - no secret
     one, back = array(states), words_of([0] * (words * len(states)))
-    split = (ctypes.c_uint8 * (8 * words * len(states)))()
-    made.call["split_bytes"](one, len(states), split)
-    made.call["join_bytes"](split, len(states), back)
+    split = (ctypes.c_uint8 * ((8 * words + 1) * len(states) + 8 * words))()
+    size = made.call["split_bytes"](one, len(states), split)
 
+    assert made.call["join_bytes"](split, size, len(states), back)
     assert list(back) == list(one)
+    assert not made.call["join_bytes"](split, size - 1, len(states), back)
 
 
 def test_the_first_state_from_a_value_on_is_found(code: tuple[int, MachineCode]) -> None:

@@ -87,14 +87,33 @@ def _odd(name: str) -> int:
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8]) | 1
 
 
-class Runtime:
+class StateWords:
+    """The base of the classes that write functions on states: copying and comparing their words."""
+
+    def __init__(self, words: int) -> None:
+        self.words = words
+        self.entry = words + ENTRY_META
+
+    def difference(self, fn: Function, one: str, other: str) -> V:
+        """Emit the exclusive or of two states, all words joined by or: 0 if they are equal."""
+        differs = i64(0)
+        for n in range(self.words):
+            differs = fn.or_(differs, fn.xor(fn.read(one, n), fn.read(other, n)))
+        return differs
+
+    def move(self, fn: Function, source: str, to: str, count: int | None = None) -> None:
+        """Emit copying the words of a state, or `count` words, with the marks of the table."""
+        for n in range(count or self.words):
+            fn.write(to, fn.read(source, n), n)
+
+
+class Runtime(StateWords):
     """The base of the classes that write the search: finding, copying and comparing states in tables."""
 
     def __init__(self, layout: PackedLayout, context: Context) -> None:
+        super().__init__(layout.words)
         self.layout = layout
         self.context = context
-        self.words = layout.words
-        self.entry = self.words + ENTRY_META
 
     def hash(self) -> Function:
         """Write `hash`: the hash of a state, whose highest bits are the best mixed.
@@ -180,18 +199,6 @@ class Runtime:
         """Emit setting a mark of the table in a slot."""
         word, bit = self.layout.mark(mark)
         fn.write(slot, fn.or_(fn.read(slot, word), i64(bit)), word)
-
-    def difference(self, fn: Function, one: str, other: str) -> V:
-        """Emit the exclusive or of two states, all words joined by or: 0 if they are equal."""
-        differs = i64(0)
-        for n in range(self.words):
-            differs = fn.or_(differs, fn.xor(fn.read(one, n), fn.read(other, n)))
-        return differs
-
-    def move(self, fn: Function, source: str, to: str, count: int | None = None) -> None:
-        """Emit copying the words of a state, or `count` words, with the marks of the table."""
-        for n in range(count or self.words):
-            fn.write(to, fn.read(source, n), n)
 
     def made_from(self, fn: Function, start: V) -> V:
         """Emit the number of successors in the buffer from an address on."""

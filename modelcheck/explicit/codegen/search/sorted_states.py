@@ -1,44 +1,47 @@
 """Arrays of packed states in the order of their values, as code: sort, merge, subtract, split into bytes.
 
-The value of a state is that of its words as one number, the last word the highest.  The functions are
-the same for all models whose states have as many words.
+The value of a state is that of its words as one number, the last word the highest.  An array may have
+tags next to it, a number for each state.  The functions are the same for all models whose states have
+as many words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
-from modelcheck.explicit.codegen.arithmetic import FALSE, V, const, i64
-from modelcheck.explicit.codegen.assembly import Function
-from modelcheck.explicit.codegen.search.runtime import ENTRY_META, FAULT
+from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, V, const, i64
+from modelcheck.explicit.codegen.assembly import Function, Register
+from modelcheck.explicit.codegen.search.runtime import FAULT, StateWords
 
 BYTE = 8
 DIGITS = 1 << BYTE  # of a number to that base, by which states are sorted
+TAG = 16  # bits
 WRITTEN_OUT = 8  # words up to which a loop over them is written out
 STATES = [("ptr", "states"), ("i64", "count")]
 COUNT = V(64, "%count")
 
-# The words of a frame of `merge_sorted`: both arrays and the room for the result, from here to there.
-FROM, FROM_END, OTHER, OTHER_END, INTO, INTO_END = range(6)
+# The words of a frame of `merge_sorted`: both arrays and the room for the result, from here to there;
+# and the tags of each for `merge_tagged`.
+FROM, FROM_END, OTHER, OTHER_END, INTO, INTO_END, FROM_TAGS, OTHER_TAGS, INTO_TAGS = range(9)
 
 
-class SortedStates:
+class SortedStates(StateWords):
     """Writes the LLVM functions on sorted arrays of states of `words` words."""
-
-    def __init__(self, words: int) -> None:
-        self.words = words
-        self.entry = words + ENTRY_META
 
     def functions(self) -> list[Function]:
         """All LLVM functions on sorted arrays."""
         return [
             self._sort(),
-            self._merge(),
+            self._merge("merge_sorted", tagged=False),
+            self._merge("merge_tagged", tagged=True),
             self._subtract(),
             self._drop(),
+            self._pick(),
             self._first_from(),
             self._split(),
             self._join(),
+            self._split_tags(),
+            self._join_tags(),
             self._with_meta(),
             self._without_meta(),
             self._seek(),
@@ -91,53 +94,76 @@ class SortedStates:
             value = fn.resize(fn.read(row, digit, BYTE), 64)
             place = fn.read(own, value)
             fn.write(own, fn.add(place, i64(1)), value)
-            self._move(fn, row, self._row(fn, target, place))
+            self.move(fn, row, self._row(fn, target, place))
 
-    def _merge(self) -> Function:
-        """Write `merge_sorted`: merges two arrays, equal states once, until one is empty or the room full."""
-        fn = Function("merge_sorted", [("ptr noalias", "frame")], "void")
-        one, other, into = (fn.cell(64, fn.read("%frame", place)) for place in (FROM, OTHER, INTO))
+    def _merge(self, name: str, *, tagged: bool) -> Function:
+        """Write `merge_sorted` or `merge_tagged`: merges two arrays, equal states once.
+
+        It ends when one of them is empty or the room full.
+        """
+        fn = Function(name, [("ptr noalias", "frame")], "void")
+        places = [FROM, OTHER, INTO, *((FROM_TAGS, OTHER_TAGS, INTO_TAGS) if tagged else ())]
+        one, other, into, *tags = cells = [fn.cell(64, fn.read("%frame", place)) for place in places]
         ends = [fn.read("%frame", place) for place in (FROM_END, OTHER_END, INTO_END)]
         width = i64(BYTE * self.words)
 
-        def is_more() -> V:
-            cells = zip((one, other, into), ends, strict=True)
-            tests = [fn.below(fn.load(cell), end) for cell, end in cells]
-            return fn.and_(fn.and_(tests[0], tests[1]), tests[2])
+        def advance(cell: Register, now: V, by: V) -> None:
+            fn.store(cell, fn.add(now, by))
 
-        with fn.during(is_more):
+        with fn.during(lambda: self._all_below(fn, (one, other, into), ends)):
             a, b, out = fn.load(one), fn.load(other), fn.load(into)
-            left, right, target = fn.pointer(a), fn.pointer(b), fn.pointer(out)
-            less, equal = self._below(fn, left, right), fn.is_zero(self._difference(fn, left, right))
-            first = fn.or_(less, equal)
-            source = fn.pointer(fn.select(first, a, b))
-            self._move(fn, source, target)
-            fn.store(one, fn.add(a, fn.select(first, width, i64(0))))
-            fn.store(other, fn.add(b, fn.select(less, i64(0), width)))
-            fn.store(into, fn.add(out, width))
-        for place, cell in ((FROM, one), (OTHER, other), (INTO, into)):
+            left, right = (self._value(fn, fn.pointer(row)) for row in (a, b))
+            less, first = fn.below(left, right), fn.up_to(left, right)
+            self.move(fn, fn.pointer(fn.select(first, a, b)), fn.pointer(out))
+            if tagged:
+                own, others, made = (fn.load(cell) for cell in tags)
+                tag = fn.read(fn.pointer(fn.select(first, own, others)), 0, TAG)
+                fn.write(fn.pointer(made), tag)
+                advance(tags[0], own, fn.select(first, i64(TAG // BYTE), i64(0)))
+                advance(tags[1], others, fn.select(less, i64(0), i64(TAG // BYTE)))
+                advance(tags[2], made, i64(TAG // BYTE))
+            advance(one, a, fn.select(first, width, i64(0)))
+            advance(other, b, fn.select(less, i64(0), width))
+            advance(into, out, width)
+        for place, cell in zip(places, cells, strict=True):
             fn.write("%frame", fn.load(cell), place)
         fn.end("ret void")
         return fn
+
+    def _all_below(self, fn: Function, cells: Sequence[Register], ends: Sequence[V]) -> V:
+        """Emit whether all cells are below their ends."""
+        is_more: V = TRUE
+        for cell, end in zip(cells, ends, strict=True):
+            is_more = fn.and_(is_more, fn.below(fn.load(cell), end))
+        return is_more
 
     def _subtract(self) -> Function:
         """Write `subtract`: sets the byte in `marks` of each state that is in another array too."""
         fn = Function(
             "subtract", [*STATES, ("ptr", "seen"), ("i64", "size"), ("ptr noalias", "marks")], "void"
         )
-        at, other = fn.cell(64, i64(0)), fn.cell(64, i64(0))
+        other, size = fn.cell(64, i64(0)), V(64, "%size")
 
-        def is_more() -> V:
-            return fn.and_(fn.less(fn.load(at), COUNT), fn.less(fn.load(other), V(64, "%size")))
+        def seen() -> V:
+            return self._value(fn, self._row(fn, "%seen", fn.load(other)))
 
-        with fn.during(is_more):
-            here, there = fn.load(at), fn.load(other)
-            state, seen = self._row(fn, "%states", here), self._row(fn, "%seen", there)
-            less, equal = self._below(fn, state, seen), fn.is_zero(self._difference(fn, state, seen))
-            with fn.when(equal):  # else another thread may mark it meanwhile, for another array
-                fn.write("%marks", const(BYTE, 1), here)
-            fn.store(at, fn.add(here, fn.resize(fn.or_(less, equal), 64)))
-            fn.store(other, fn.add(there, fn.resize(fn.not_(less), 64)))
+        done = fn.new("done")
+        with fn.loop(COUNT) as index:
+            state = self._value(fn, self._row(fn, "%states", index))
+            look, skip, there = fn.new("look"), fn.new("skip"), fn.new("there")
+            fn.goto(look)
+            fn.begin(look)
+            fn.leave_if(fn.up_to(size, fn.load(other)), done)
+            now = seen()
+            fn.fork(fn.below(now, state), skip, there)
+            fn.begin(skip)
+            fn.store(other, fn.add(fn.load(other), i64(1)))
+            fn.goto(look)
+            fn.begin(there)
+            with fn.when(fn.eq(now, state)):  # else another thread may mark it meanwhile, for another array
+                fn.write("%marks", const(BYTE, 1), index)
+        fn.goto(done)
+        fn.begin(done)
         fn.end("ret void")
         return fn
 
@@ -146,20 +172,37 @@ class SortedStates:
         fn = Function("drop", [*STATES, ("ptr noalias", "marks")], "i64")
         many = fn.cell(64, i64(0))
         with fn.loop(COUNT) as index:
-            place, mark = fn.load(many), fn.read("%marks", index, BYTE)
-            self._move(fn, self._row(fn, "%states", index), self._row(fn, "%states", place))
-            fn.store(many, fn.add(place, fn.select(fn.is_zero(mark), i64(1), i64(0))))
+            self._keep_if(fn, index, "%states", many, fn.is_zero(fn.read("%marks", index, BYTE)))
             fn.write("%marks", const(BYTE, 0), index)
         fn.end(f"ret {fn.load(many)}")
         return fn
+
+    def _pick(self) -> Function:
+        """Write `pick`: copies the states whose tag is from `low` to below `high`; returns how many."""
+        params = [*STATES, ("ptr", "tags"), ("i64", "low"), ("i64", "high"), ("ptr noalias", "out")]
+        fn = Function("pick", params, "i64")
+        many = fn.cell(64, i64(0))
+        width = fn.sub(V(64, "%high"), V(64, "%low"))
+        with fn.loop(COUNT) as index:
+            tag = fn.resize(fn.read("%tags", index, TAG), 64)
+            self._keep_if(fn, index, "%out", many, fn.below(fn.sub(tag, V(64, "%low")), width))
+        fn.end(f"ret {fn.load(many)}")
+        return fn
+
+    def _keep_if(self, fn: Function, index: V, into: str, many: Register, test: V) -> None:
+        """Emit copying a state behind the `many` that an array keeps, where it stays if `test` is true."""
+        place = fn.load(many)
+        self.move(fn, self._row(fn, "%states", index), self._row(fn, into, place))
+        fn.store(many, fn.add(place, fn.resize(test, 64)))
 
     def _first_from(self) -> Function:
         """Write `first_from`: the index of the first state that is not below `state`."""
         fn = Function("first_from", [*STATES, ("ptr", "state")], "i64")
         low, high = fn.cell(64, i64(0)), fn.cell(64, COUNT)
+        state = self._value(fn, "%state")
         with fn.during(lambda: fn.less(fn.load(low), fn.load(high))):
             middle = fn.lshr(fn.add(fn.load(low), fn.load(high)), i64(1))
-            less = self._below(fn, self._row(fn, "%states", middle), "%state")
+            less = fn.below(self._value(fn, self._row(fn, "%states", middle)), state)
             fn.store(low, fn.select(less, fn.add(middle, i64(1)), fn.load(low)))
             fn.store(high, fn.select(less, fn.load(high), middle))
         fn.end(f"ret {fn.load(low)}")
@@ -168,43 +211,109 @@ class SortedStates:
     # --------------------------------------------------------------------- bytes
 
     def _split(self) -> Function:
-        """Write `split_bytes`: what differs from the state before, the lowest byte of all, then the next."""
-        fn = Function("split_bytes", [*STATES, ("ptr noalias", "out")], "void")
-        before = fn.array(self.words)
-        self._each_word(lambda n: fn.write(before, i64(0), n))
+        """Write `split_bytes`: states by what is not as in the state before; returns how many bytes.
+
+        First how many bytes there are to the highest that differs, of each state; then the lowest byte
+        of each; then the others up to there, state by state; then room for reading whole words.
+        """
+        fn = Function("split_bytes", [*STATES, ("ptr noalias", "out")], "i64")
+        before = [fn.cell(64, i64(0)) for _ in range(self.words)]
+        lowest = fn.at("%out", COUNT, "i8")
+        rest = fn.cell(64, fn.address(fn.at(lowest, COUNT, "i8")))
         with fn.loop(COUNT) as index:
-            row = self._row(fn, "%states", index)
-
-            def split(n: int) -> None:
-                word = fn.read(row, n)
-                changed = fn.xor(word, fn.read(before, n))
-                fn.write(before, word, n)
-                for byte in range(BYTE):
-                    place = fn.add(fn.mul(COUNT, i64(BYTE * n + byte)), index)
-                    fn.write("%out", fn.resize(fn.lshr(changed, i64(BYTE * byte)), BYTE), place)
-
-            self._each_word(split)
-        fn.end("ret void")
+            row, more = self._row(fn, "%states", index), i64(0)
+            words = [fn.read(row, n) for n in range(self.words)]
+            for n, (word, cell) in enumerate(zip(words, before, strict=True)):
+                changed = fn.xor(word, fn.load(cell))
+                highest = fn.add(fn.lshr(fn.highest(changed), i64(3)), i64(BYTE * n))
+                more = fn.select(fn.is_set(changed), highest, more)
+                fn.store(cell, word)
+            fn.write("%out", fn.resize(more, BYTE), index)
+            fn.write(lowest, fn.resize(words[0], BYTE), index)
+            now = fn.load(rest)
+            to = fn.pointer(now)
+            fn.write(to, fn.lshr(words[0], i64(BYTE)), align=1)
+            with fn.when(self._is_beyond_a_word(fn, more)):
+                for n in range(1, self.words):
+                    fn.write(self._further(fn, to, n), words[n], align=1)
+            fn.store(rest, fn.add(now, more))
+        end = fn.load(rest)
+        for n in range(self.words):
+            fn.write(fn.pointer(end), i64(0), n, align=1)
+        size = fn.sub(end, fn.address("%out"))
+        fn.end(f"ret {fn.add(size, i64(BYTE * self.words))}")
         return fn
 
     def _join(self) -> Function:
-        """Write `join_bytes`: the states that `split_bytes` has split."""
-        fn = Function("join_bytes", [("ptr noalias", "bytes"), ("i64", "count"), ("ptr", "out")], "void")
-        before = fn.array(self.words)
-        self._each_word(lambda n: fn.write(before, i64(0), n))
+        """Write `join_bytes`: the states that `split_bytes` has split; returns whether it can be all."""
+        params = [("ptr noalias", "bytes"), ("i64", "size"), ("i64", "count"), ("ptr noalias", "out")]
+        fn = Function("join_bytes", params, "i1")
+        whole = fn.cell(64, fn.add(fn.mul(COUNT, i64(2)), i64(BYTE * self.words)))
         with fn.loop(COUNT) as index:
+            more = fn.resize(fn.read("%bytes", index, BYTE), 64)
+            fn.store(whole, fn.add(fn.load(whole), more))
+        damaged = fn.new("damaged")
+        fn.leave_if(fn.ne(fn.load(whole), V(64, "%size")), damaged)
+        before = [fn.cell(64, i64(0)) for _ in range(self.words)]
+        lowest = fn.at("%bytes", COUNT, "i8")
+        rest = fn.cell(64, fn.address(fn.at(lowest, COUNT, "i8")))
+        with fn.loop(COUNT) as index:
+            more, now = fn.resize(fn.read("%bytes", index, BYTE), 64), fn.load(rest)
+            source = fn.pointer(now)
+            low = fn.resize(fn.read(lowest, index, BYTE), 64)
+            first = fn.or_(fn.shl(fn.read(source, align=1), i64(BYTE)), low)
+            self._change(fn, before[0], first, fn.add(more, i64(1)))
+            with fn.when(self._is_beyond_a_word(fn, more)):
+                for n in range(1, self.words):
+                    word = fn.read(self._further(fn, source, n), align=1)
+                    self._change(fn, before[n], word, fn.sub(more, i64(BYTE * n - 1)))
             row = self._row(fn, "%out", index)
+            for n, cell in enumerate(before):
+                fn.write(row, fn.load(cell), n)
+            fn.store(rest, fn.add(now, more))
+        fn.end("ret i1 1")
+        fn.exit(damaged, "ret i1 0")
+        return fn
 
-            def join(n: int) -> None:
-                word = fn.read(before, n)
-                for byte in range(BYTE):
-                    place = fn.add(fn.mul(COUNT, i64(BYTE * n + byte)), index)
-                    value = fn.resize(fn.read("%bytes", place, BYTE), 64)
-                    word = fn.xor(word, fn.shl(value, i64(BYTE * byte)))
-                fn.write(before, word, n)
-                fn.write(row, word, n)
+    def _is_beyond_a_word(self, fn: Function, more: V) -> V:
+        """Emit whether a state differs from the one before in more than its lowest word."""
+        return fn.less(i64(BYTE - 1), more) if self.words > 1 else FALSE
 
-            self._each_word(join)
+    def _further(self, fn: Function, rest: str, n: int) -> str:
+        """Emit the address of a word but the lowest, of whose bytes one is elsewhere."""
+        return fn.at(rest, BYTE * n - 1, "i8")
+
+    def _change(self, fn: Function, cell: Register, word: V, count: V) -> None:
+        """Emit setting the lowest `count` bytes of a cell to those of a word: all, or none below 1."""
+        some = fn.mask(64, fn.shl(count, i64(3)))
+        mask = fn.select(fn.less(i64(BYTE - 1), count), i64(-1), some)
+        mask = fn.select(fn.less(i64(0), count), mask, i64(0))
+        before = fn.load(cell)
+        fn.store(cell, fn.xor(before, fn.and_(fn.xor(before, word), mask)))
+
+    def _split_tags(self) -> Function:
+        """Write `split_tags`: the lower bytes of how much tags grow, then the higher ones."""
+        fn = Function("split_tags", [("ptr", "tags"), ("i64", "count"), ("ptr noalias", "out")], "void")
+        before, high = fn.cell(TAG, const(TAG, 0)), fn.at("%out", COUNT, "i8")
+        with fn.loop(COUNT) as index:
+            tag = fn.read("%tags", index, TAG)
+            grown = fn.sub(tag, fn.load(before))
+            fn.store(before, tag)
+            fn.write("%out", fn.resize(grown, BYTE), index)
+            fn.write(high, fn.resize(fn.lshr(grown, const(TAG, BYTE)), BYTE), index)
+        fn.end("ret void")
+        return fn
+
+    def _join_tags(self) -> Function:
+        """Write `join_tags`: the tags that `split_tags` has split, each and `more`."""
+        params = [("ptr noalias", "bytes"), ("i64", "count"), ("i16", "more"), ("ptr noalias", "out")]
+        fn = Function("join_tags", params, "void")
+        before, high = fn.cell(TAG, V(TAG, "%more")), fn.at("%bytes", COUNT, "i8")
+        with fn.loop(COUNT) as index:
+            lower, higher = (fn.resize(fn.read(at, index, BYTE), TAG) for at in ("%bytes", high))
+            tag = fn.add(fn.load(before), fn.or_(fn.shl(higher, const(TAG, BYTE)), lower))
+            fn.store(before, tag)
+            fn.write("%out", tag, index)
         fn.end("ret void")
         return fn
 
@@ -215,7 +324,7 @@ class SortedStates:
         fn = Function("with_meta", [*STATES, ("ptr noalias", "out")], "void")
         with fn.loop(COUNT) as index:
             entry = fn.at("%out", fn.mul(index, i64(self.entry)))
-            self._move(fn, self._row(fn, "%states", index), entry)
+            self.move(fn, self._row(fn, "%states", index), entry)
             fn.write(entry, i64(0), self.words)
         fn.end("ret void")
         return fn
@@ -225,7 +334,7 @@ class SortedStates:
         fn = Function("without_meta", [("ptr", "entries"), ("i64", "count"), ("ptr noalias", "out")], "void")
         with fn.loop(COUNT) as index:
             entry = fn.at("%entries", fn.mul(index, i64(self.entry)))
-            self._move(fn, entry, self._row(fn, "%out", index))
+            self.move(fn, entry, self._row(fn, "%out", index))
         fn.end("ret void")
         return fn
 
@@ -236,7 +345,7 @@ class SortedStates:
         found, where = fn.new("found"), fn.cell(64, i64(-1))
         with fn.loop(COUNT) as index:
             entry = fn.at("%entries", fn.mul(index, i64(self.entry)))
-            is_same = fn.is_zero(self._difference(fn, entry, "%state"))
+            is_same = fn.is_zero(self.difference(fn, entry, "%state"))
             by_fault = fn.is_set(fn.lshr(fn.read(entry, self.words), i64(FAULT)))
             fn.store(where, index)
             fn.leave_if(fn.and_(is_same, fn.eq(by_fault, V(1, "%by_fault"))), found)
@@ -248,32 +357,10 @@ class SortedStates:
 
     # --------------------------------------------------------------------- states
 
-    def _each_word(self, write: Callable[[int], object]) -> None:
-        """Emit `write` for each word of a state."""
-        for number in range(self.words):
-            write(number)
-
     def _row(self, fn: Function, states: str, index: V) -> str:
         """Emit the address of a state."""
         return fn.at(states, fn.mul(index, i64(self.words)))
 
-    def _move(self, fn: Function, source: str, to: str) -> None:
-        """Emit copying a state."""
-        words = [fn.read(source, n) for n in range(self.words)]
-        for n, word in enumerate(words):
-            fn.write(to, word, n)
-
-    def _difference(self, fn: Function, one: str, other: str) -> V:
-        """Emit a word that is 0 if two states are equal."""
-        differs = i64(0)
-        for n in range(self.words):
-            differs = fn.or_(differs, fn.xor(fn.read(one, n), fn.read(other, n)))
-        return differs
-
-    def _below(self, fn: Function, one: str, other: str) -> V:
-        """Emit whether a state is below another."""
-        less: V = FALSE
-        for n in range(self.words):
-            a, b = fn.read(one, n), fn.read(other, n)
-            less = fn.or_(fn.below(a, b), fn.and_(fn.eq(a, b), less))
-        return less
+    def _value(self, fn: Function, state: str) -> V:
+        """Emit the value of a state."""
+        return fn.read(state, 0, 64 * self.words, align=BYTE)
