@@ -34,6 +34,7 @@ TYPES: dict[str, set[Any]] = {
     "ptr": {ctypes.c_void_p},
     "i1": {ctypes.c_bool, ctypes.c_uint8},  # of a byte the lowest bit is looked at
     "i8": {ctypes.c_uint8},
+    "i16": {ctypes.c_uint16},
     "i64": {ctypes.c_int64, ctypes.c_uint64},
 }
 MODEL = """
