@@ -25,6 +25,11 @@ def marked(page: Path, mark: str, language: str = "") -> list[str]:
     return re.findall(rf"^<!-- {mark} -->\n```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
+def without_progress(errors: str) -> str:
+    """What a command wrote to stderr without its lines of progress, which depend on how fast a machine is."""
+    return re.sub(r"^after [0-9].*\n", "", errors, flags=re.MULTILINE)
+
+
 def part_of(told: str, shown: str) -> str:
     """The lines of an output that a document shows: as many as it shows, from the first of them on."""
     first, *others = shown.splitlines(keepends=True)
