@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
@@ -96,6 +97,25 @@ def test_a_local_cluster_counts_what_any_engine_counts(tmp_path: Path) -> None:
     assert process.returncode == Exit.EXPECTED, errors
     assert without_progress(errors) == ""
     assert STATES in told
+
+
+@pytest.mark.spark
+def test_a_local_cluster_answers_questions_as_this_machine_does(tmp_path: Path) -> None:
+    asked = ("sweep", "quorum", "--check", "three_nodes", "--vary", "faults=0,1", "--json")
+    there = ("--engine", "spark", "--master", "local-cluster[2,1,1024]", "--patience", "300")
+    here = subprocess.run(
+        [sys.executable, "-c", MAIN, *asked], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    with driver(MAIN, *asked, *there, cwd=tmp_path) as process:
+        told, errors = process.communicate(timeout=PATIENCE)
+
+    assert process.returncode == here.returncode, errors
+    answers = [
+        [(row["values"], row["outcome"]["properties"]) for row in json.loads(out)]
+        for out in (told, here.stdout)
+    ]
+    assert len(answers[0]) == 2
+    assert answers[0] == answers[1]
 
 
 @pytest.mark.spark
