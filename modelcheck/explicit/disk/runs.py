@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NoReturn, TypeVar
 
 from modelcheck.contract.engine import CannotResume
-from modelcheck.explicit.codegen.search.sorted_states import DIGITS, TAG
+from modelcheck.explicit.codegen.search.sorted_states import DIGITS, TAG, unit
 from modelcheck.explicit.codegen.states.layout import Words
 from modelcheck.explicit.disk.compression import compressed, decompressed
 from modelcheck.explicit.native.arena import Region
@@ -98,15 +98,19 @@ class StateArrays:
 
     def packed(self, address: int, count: int) -> bytes:
         """The states of a block as they are in a file."""
-        buffer = ctypes.create_string_buffer((self.width + 1) * count + self.width)
+        buffer = ctypes.create_string_buffer(self._most_split(count))
         size = self.call["split_bytes"](address, count, buffer)
         return compressed(memoryview(buffer)[:size])
 
     def unpack(self, data: bytes, count: int, to: int) -> None:
         """Store the states of a block. Raises ValueError."""
-        split = decompressed(data, (self.width + 1) * count + self.width)
+        split = decompressed(data, self._most_split(count))
         if len(split) < 2 * count or not self.call["join_bytes"](split, len(split), count, to):
             raise ValueError("another size")
+
+    def _most_split(self, count: int) -> int:
+        """The most bytes that states have when they are split."""
+        return (self.width + unit(self.words)) * count + self.width
 
     def packed_tags(self, address: int, count: int) -> bytes:
         """The tags of a block as they are in a file."""

@@ -19,6 +19,7 @@ from modelcheck.contract.engine import CannotResume, Keep, Limits, Refusal
 from modelcheck.contract.report import Event, LayerDone, Spilled, Stopped
 from modelcheck.contract.result import End, Outcome, Spill
 from modelcheck.contract.wording import partial_words
+from modelcheck.explicit.codegen.search.sorted_states import unit
 from modelcheck.explicit.disk.levels import Room, room_for
 from modelcheck.explicit.disk.runs import PackedBlock, RunWriter
 from modelcheck.explicit.engine import ExplicitEngine
@@ -455,7 +456,7 @@ def test_options_that_do_not_go_with_a_search_on_disk(
 # ------------------------------------------------------------------------- the code
 
 
-@pytest.fixture(params=[1, 2, 3, 9], ids="{} words".format)
+@pytest.fixture(params=[1, 2, 3, 9, 33, 70], ids="{} words".format)
 def code(request: pytest.FixtureRequest) -> tuple[int, MachineCode]:
     """The functions on sorted states of some words."""
     return request.param, MachineCode(of_sorted_states(request.param), OF_SORTED)
@@ -501,7 +502,7 @@ def test_states_are_joined_as_they_were_split(code: tuple[int, MachineCode]) -> 
     words, made = code
     states = in_order(some(Random(3), 3000, words))  # noqa: S311 - no secret
     one, back = array(states), words_of([0] * (words * len(states)))
-    split = (ctypes.c_uint8 * ((8 * words + 1) * len(states) + 8 * words))()
+    split = (ctypes.c_uint8 * ((8 * words + unit(words)) * len(states) + 8 * words))()
     size = made.call["split_bytes"](one, len(states), split)
 
     assert made.call["join_bytes"](split, size, len(states), back)

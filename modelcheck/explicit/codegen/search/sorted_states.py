@@ -17,12 +17,22 @@ BYTE = 8
 DIGITS = 1 << BYTE  # of a number to that base, by which states are sorted
 TAG = 16  # bits
 WRITTEN_OUT = 8  # words up to which a loop over them is written out
+MOST_UNITS = DIGITS - 1  # that a byte can count
 STATES = [("ptr", "states"), ("i64", "count")]
 COUNT = V(64, "%count")
 
 # The words of a frame of `merge_sorted`: both arrays and the room for the result, from here to there;
 # and the tags of each for `merge_tagged`.
 FROM, FROM_END, OTHER, OTHER_END, INTO, INTO_END, FROM_TAGS, OTHER_TAGS, INTO_TAGS = range(9)
+
+
+def unit(words: int) -> int:
+    """How many bytes of a split state are counted as one, a power of two: such that a byte can count them."""
+    most = BYTE * words - 1
+    found = 1
+    while -(-most // found) > MOST_UNITS:
+        found *= 2
+    return found
 
 
 class SortedStates(StateWords):
@@ -213,8 +223,8 @@ class SortedStates(StateWords):
     def _split(self) -> Function:
         """Write `split_bytes`: states by what is not as in the state before; returns how many bytes.
 
-        First how many bytes there are to the highest that differs, of each state; then the lowest byte
-        of each; then the others up to there, state by state; then room for reading whole words.
+        First how many bytes there are to the highest that differs, of each state, in units; then the lowest
+        byte of each; then the others up to there, state by state; then room for reading whole words.
         """
         fn = Function("split_bytes", [*STATES, ("ptr noalias", "out")], "i64")
         before = [fn.cell(64, i64(0)) for _ in range(self.words)]
@@ -228,7 +238,9 @@ class SortedStates(StateWords):
                 highest = fn.add(fn.lshr(fn.highest(changed), i64(3)), i64(BYTE * n))
                 more = fn.select(fn.is_set(changed), highest, more)
                 fn.store(cell, word)
-            fn.write("%out", fn.resize(more, BYTE), index)
+            units = fn.lshr(fn.add(more, i64(self._unit - 1)), self._shift)
+            more = fn.shl(units, self._shift)
+            fn.write("%out", fn.resize(units, BYTE), index)
             fn.write(lowest, fn.resize(words[0], BYTE), index)
             now = fn.load(rest)
             to = fn.pointer(now)
@@ -250,15 +262,14 @@ class SortedStates(StateWords):
         fn = Function("join_bytes", params, "i1")
         whole = fn.cell(64, fn.add(fn.mul(COUNT, i64(2)), i64(BYTE * self.words)))
         with fn.loop(COUNT) as index:
-            more = fn.resize(fn.read("%bytes", index, BYTE), 64)
-            fn.store(whole, fn.add(fn.load(whole), more))
+            fn.store(whole, fn.add(fn.load(whole), self._counted(fn, index)))
         damaged = fn.new("damaged")
         fn.leave_if(fn.ne(fn.load(whole), V(64, "%size")), damaged)
         before = [fn.cell(64, i64(0)) for _ in range(self.words)]
         lowest = fn.at("%bytes", COUNT, "i8")
         rest = fn.cell(64, fn.address(fn.at(lowest, COUNT, "i8")))
         with fn.loop(COUNT) as index:
-            more, now = fn.resize(fn.read("%bytes", index, BYTE), 64), fn.load(rest)
+            more, now = self._counted(fn, index), fn.load(rest)
             source = fn.pointer(now)
             low = fn.resize(fn.read(lowest, index, BYTE), 64)
             first = fn.or_(fn.shl(fn.read(source, align=1), i64(BYTE)), low)
@@ -274,6 +285,20 @@ class SortedStates(StateWords):
         fn.end("ret i1 1")
         fn.exit(damaged, "ret i1 0")
         return fn
+
+    @property
+    def _unit(self) -> int:
+        """How many bytes are counted as one."""
+        return unit(self.words)
+
+    @property
+    def _shift(self) -> V:
+        """The bits by which a count of bytes is more than one of units."""
+        return i64(self._unit.bit_length() - 1)
+
+    def _counted(self, fn: Function, index: V) -> V:
+        """Emit how many bytes of a split state there are, but the lowest."""
+        return fn.shl(fn.resize(fn.read("%bytes", index, BYTE), 64), self._shift)
 
     def _is_beyond_a_word(self, fn: Function, more: V) -> V:
         """Emit whether a state differs from the one before in more than its lowest word."""
