@@ -22,7 +22,11 @@ def main() -> int:
     gc.set_threshold(OBJECTS)
     from modelcheck.cli import console  # noqa: PLC0415 - Ctrl-C may come while all else is loaded
 
-    return console()
+    code = console()
+    # An interrupt within `exec` of a text, as in the making of a dataclass, ends Python by a signal of its
+    # own, even where it was caught: unless such a text is run afterwards.
+    exec("")  # noqa: S102 - nothing
+    return code
 
 
 if __name__ == "__main__":

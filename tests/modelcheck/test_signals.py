@@ -6,6 +6,8 @@ import json
 import os
 import re
 import signal
+import subprocess
+import sys
 import time
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -266,3 +268,32 @@ def test_a_check_that_is_interrupted_before_its_search_takes_none_of_the_others(
 
     assert code == Exit.UNKNOWN
     assert found["check"] == "as_expected"
+
+
+CAUGHT = """
+import sys
+import modelcheck.cli
+from modelcheck.__main__ import main
+
+def interrupt():
+    raise KeyboardInterrupt
+
+def console():
+    try:
+        exec("interrupt()")
+    except KeyboardInterrupt:
+        return 3
+
+modelcheck.cli.console = console
+sys.exit(main())
+"""
+
+
+def test_an_interrupt_that_was_caught_while_a_class_was_made_does_not_end_python(tmp_path: Path) -> None:
+    (tmp_path / "caught.py").write_text(CAUGHT)
+    places = os.pathsep.join(map(str, (tmp_path, ROOT)))
+    done = subprocess.run(
+        [sys.executable, "-m", "caught"], env={**os.environ, "PYTHONPATH": places}, check=False
+    )
+
+    assert done.returncode == Exit.UNKNOWN
