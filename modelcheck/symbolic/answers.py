@@ -64,8 +64,9 @@ def end_of(stop: KeyboardInterrupt | MemoryError) -> End:
 def searched(name: str, task: Task, make: Callable[[], ReadySearch]) -> Findings:
     """The findings of the search that `make` prepares; none decided if that is stopped before."""
     try:
-        with interruptible():
+        with interruptible() as look_up:
             search = make()
+            look_up()
     except (KeyboardInterrupt, MemoryError) as stop:
         end = end_of(stop)
         results = tuple(Result(p.name, p.kind, Unknown(end.value)) for p in task.properties)

@@ -45,3 +45,28 @@ def test_ctrl_c_while_a_value_is_let_go_is_heard_afterwards_without_a_traceback(
     found = subprocess.run([sys.executable, "-c", LET_GO], capture_output=True, text=True, check=True)
 
     assert (found.stdout, found.stderr) == ("heard\n", "")
+
+
+MADE = """
+import signal
+from modelcheck.api import task_of
+from modelcheck.symbolic.answers import searched
+import modelcheck.symbolic.solver
+from spec.load import load
+
+names = {"__name__": "z3.z3", "signal": signal}
+exec("class Value: __del__ = lambda self: signal.raise_signal(signal.SIGINT)", names)
+
+def make():
+    value = names["Value"]()
+    del value
+
+model = load("quorum")[0]
+print(searched("ic3", task_of(model, model.checks[0]), make).end.name)
+"""
+
+
+def test_ctrl_c_that_gets_lost_while_a_search_is_made_ends_it() -> None:
+    found = subprocess.run([sys.executable, "-c", MADE], capture_output=True, text=True, check=False)
+
+    assert (found.stdout, found.stderr) == ("INTERRUPTED\n", "")
