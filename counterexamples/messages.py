@@ -119,15 +119,17 @@ class Needs:
 
         A fault needs none: what a fault does with a message is no use of it.
         """
-        faults = set(self._trace.model.faults)
-        later = [n for n, step in enumerate(self._trace.steps, 1) if n > number and step.action not in faults]
-        return all(len(self._under_way(n)) <= FEW and message not in self.of_step(n) for n in later)
+        is_known = all(len(self._under_way(n)) <= FEW for n in self._later(number))
+        return is_known and self.next_use(message, number) is None
 
     def next_use(self, message: Message, number: int) -> int | None:
         """The first step after step `number`, and no fault, that needs a message; None if none is known."""
+        return next((n for n in self._later(number) if message in self.of_step(n)), None)
+
+    def _later(self, number: int) -> Iterator[int]:
+        """The steps after step `number` that are no faults."""
         faults = set(self._trace.model.faults)
-        later = [n for n, step in enumerate(self._trace.steps, 1) if n > number and step.action not in faults]
-        return next((n for n in later if message in self.of_step(n)), None)
+        return (n for n, step in enumerate(self._trace.steps, 1) if n > number and step.action not in faults)
 
     def _needed(self, number: int) -> Iterator[Message]:
         """The messages that a step needs."""

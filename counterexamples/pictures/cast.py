@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from counterexamples.messages import Channel
-from counterexamples.pictures.entries import EPOCHS, LogEntries, element, spaced
+from counterexamples.pictures.entries import EPOCHS, LogEntries, element, last_word
 from counterexamples.pictures.picture import SHARED, ReplicaState
 from counterexamples.pictures.roles import NamedPart, leads, roles
 from counterexamples.pictures.selection import ALL, Selection
@@ -16,7 +16,7 @@ from counterexamples.trace import Trace
 from spec.meaning.semantics import Machine, State, Step
 from spec.model.ir import Assert, Storage, Value
 from spec.model.roles import CLIENT, CONTROLLER, SET
-from spec.model.types import BOOL, Map, Nat, Option, Seq, Set, Sort, Type
+from spec.model.types import BOOL, Map, Option, Seq, Set, Sort, Type
 from spec.model.values import show
 from spec.model.walk import variables_in, walk_statements
 
@@ -60,20 +60,24 @@ class Cast:
     @property
     def membership(self) -> str:
         """The word for the set that replicas join and leave, such as ISR."""
-        part, word = self.roles.whole.get("membership"), self.roles.words.get(SET)
+        part, word = self.roles.whole.get("membership"), self._word(SET)
         if part is None:
             return ""
-        return part.name if word is None else f"the {word.replace('_', ' ')}"
+        return f"the {word}" if word else part.name
 
     @property
     def controller(self) -> str:
         """Who decides what no replica owns; empty if the model names no one."""
-        return self.roles.words.get(CONTROLLER, "").replace("_", " ")
+        return self._word(CONTROLLER)
 
     @property
     def client(self) -> str:
         """Who sends records and gets acknowledgements; empty if the model names no one."""
-        return self.roles.words.get(CLIENT, "").replace("_", " ")
+        return self._word(CLIENT)
+
+    def _word(self, role: str) -> str:
+        """What the model calls who plays a role, in words; empty if it names no one."""
+        return self.roles.words.get(role, "").replace("_", " ")
 
     @property
     def common(self) -> str:
@@ -208,12 +212,13 @@ class Cast:
                 if not is_nothing(value):
                     yield f"{name} {show(variable.type.value, value, self.trace.scope)}"
 
-    def about(self, state: State, *, is_last: bool) -> tuple[str, ...]:
-        """The parts of the state of no replica that the claim reads and nothing else shows, in words.
+    def about(self, number: int) -> tuple[str, ...]:
+        """The parts of the state after step `number` that are of no replica, which the claim reads, in words.
 
-        What is the same in all of the run is among them in the last state.
+        Only those that nothing else shows; in the last state also those that are the same in all of the run.
         """
-        variables = self.trace.model.variables
+        variables, state = self.trace.model.variables, self.trace.states[number]
+        is_last = number == len(self.trace.steps)
         read = [
             each
             for each in self._read
@@ -310,7 +315,7 @@ def sort_of_type(of: Type) -> str | None:
 
 def dated(epoch: NamedPart) -> str:
     """The name of an epoch in words: what it is goes behind a name that does not tell, as "follows epoch"."""
-    word = spaced(epoch.type.name).split()[-1] if isinstance(epoch.type, Nat) else ""
+    word = last_word(epoch.type)
     is_said = word in epoch.name.lower() or word.startswith(epoch.name) or epoch.name in EPOCHS
     return epoch.name if is_said else f"{epoch.name} {word}"
 

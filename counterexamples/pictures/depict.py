@@ -139,7 +139,7 @@ class _Drawing:
             replicas,
             acknowledged=acknowledged,
             skipped=steps,
-            about=self._cast.about(state, is_last=last == len(self._trace.steps)),
+            about=self._cast.about(last),
         )
 
     def _start(self) -> PictureRow:
@@ -158,7 +158,7 @@ class _Drawing:
             replicas,
             acknowledged=acked,
             control=control,
-            about=self._cast.about(state, is_last=not self._trace.steps),
+            about=self._cast.about(0),
         )
 
     def _row(self, number: int) -> PictureRow:
@@ -195,7 +195,7 @@ class _Drawing:
             self._cast.entries.acknowledged(after),
             self._cast.control(after) if self._cast.control(before) != self._cast.control(after) else (),
             under_way=self._arrows.under_way(number),
-            about=self._cast.about(after, is_last=number == len(trace.steps)),
+            about=self._cast.about(number),
             is_recorded=any(change.place.variable.name in self._recorded for change in found),
         )
 

@@ -169,8 +169,13 @@ class LogEntries:
 
 def dates(of: Type) -> str:
     """The letter before the number of a type that says when, such as a term; empty for others."""
-    word = spaced(of.name).split()[-1] if isinstance(of, Nat) else ""
+    word = last_word(of)
     return word[0] if word in EPOCHS else ""
+
+
+def last_word(of: Type) -> str:
+    """The last word in the name of a nat, as "epoch" of `LeaderEpoch`; empty for other types."""
+    return spaced(of.name).split()[-1] if isinstance(of, Nat) else ""
 
 
 def spaced(name: str) -> str:
