@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pyarrow as pa
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -115,9 +114,9 @@ def _table(
     So Spark drops the levels that a filter on them leaves out, and their files are not read.
     """
     ship(spark.sparkContext)
-    names = _names(run_at(place), columns)
-    arrow = TRANSITIONS if of_steps else pa.schema([run_at(place).schema.field(name) for name in names])
-    frames, schema = [], from_arrow_schema(arrow)
+    here = run_at(place)
+    names = _names(here, columns)
+    frames, schema = [], from_arrow_schema(TRANSITIONS if of_steps else here.schema_of(names))
     for level in levels_of(place, of_steps=of_steps, violating=violating, names=names):
         tasks = len(level.read.pieces)
         rows = spark.range(0, tasks, 1, tasks).mapInArrow(level.read, schema)

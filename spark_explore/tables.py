@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from ctypes import c_uint64
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -43,18 +43,11 @@ class TableRefused(OSError):  # noqa: N818 - the report of Spark, not what went 
 
 
 @frozen
-class ReadStates:
-    """A Spark task: the states of pieces, given by number; of a property those that violate it."""
+class ReadRows:
+    """A Spark task: what is read of pieces, given by number."""
 
     place: str
     pieces: Sequence[FilePiece]
-    prop: str | None
-    names: Sequence[str]  # of the columns
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns of the rows."""
-        return pa.schema([run_at(self.place).schema.field(name) for name in self.names])
 
     def __call__(self, batches: Rows) -> Rows:
         """The rows."""
@@ -63,18 +56,41 @@ class ReadStates:
     def rows(self, which: Iterable[int]) -> Rows:
         """The rows of the pieces with these numbers."""
         here = run_at(self.place)
-        reader = StateRows(here, self.prop, self.names)
+        read = self._reader(here)
         for number in which:
             for block in blocks(store_at(self.place), [self.pieces[number]], 8 * here.packed.words):
-                yield from reader.of(block)
+                yield from read(block)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the rows."""
+        raise NotImplementedError
+
+    def _reader(self, here: RunModel) -> Callable[[bytes], Rows]:
+        """What reads a block of states to rows."""
+        raise NotImplementedError
 
 
 @frozen
-class ReadTransitions:
-    """A Spark task: the steps from the states of pieces, given by number; with `paid` also faults."""
+class ReadStates(ReadRows):
+    """The states, with columns of these names; of a property those that violate it."""
 
-    place: str
-    pieces: Sequence[FilePiece]
+    prop: str | None
+    names: Sequence[str]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the rows."""
+        return run_at(self.place).schema_of(self.names)
+
+    def _reader(self, here: RunModel) -> Callable[[bytes], Rows]:
+        return StateRows(here, self.prop, self.names).of
+
+
+@frozen
+class ReadTransitions(ReadRows):
+    """The steps from the states; with `paid` also faults."""
+
     paid: bool
 
     @property
@@ -82,20 +98,8 @@ class ReadTransitions:
         """The columns of the rows."""
         return TRANSITIONS
 
-    def __call__(self, batches: Rows) -> Rows:
-        """The rows."""
-        return self.rows(numbers(batches))
-
-    def rows(self, which: Iterable[int]) -> Rows:
-        """The rows of the pieces with these numbers."""
-        here = run_at(self.place)
-        reader = TransitionRows(here)
-        for number in which:
-            for block in blocks(store_at(self.place), [self.pieces[number]], 8 * here.packed.words):
-                yield from reader.of(block, paid=self.paid)
-
-
-Read = ReadStates | ReadTransitions
+    def _reader(self, here: RunModel) -> Callable[[bytes], Rows]:
+        return partial(TransitionRows(here).of, paid=self.paid)
 
 
 @frozen
@@ -104,7 +108,7 @@ class LevelRows:
 
     faults: int
     depth: int
-    read: Read
+    read: ReadRows
 
 
 def levels_of(
@@ -119,8 +123,12 @@ def levels_of(
         pieces = split(level.new, PART, 8 * here.packed.words)
         if pieces:
             paid = here.budget.total is None or level.faults < here.budget.total
-            steps, states = ReadTransitions(where, pieces, paid), ReadStates(where, pieces, violating, names)
-            found.append(LevelRows(level.faults, level.depth, steps if of_steps else states))
+            read = (
+                ReadTransitions(where, pieces, paid)
+                if of_steps
+                else ReadStates(where, pieces, violating, names)
+            )
+            found.append(LevelRows(level.faults, level.depth, read))
     return found
 
 
@@ -142,6 +150,10 @@ class RunModel:
         """The columns of the table of states, if all are asked for."""
         own = [(name, each.arrow) for name, each in self.columns]
         return pa.schema([(STATE, pa.binary()), *own])
+
+    def schema_of(self, names: Sequence[str]) -> pa.Schema:
+        """The columns with these names."""
+        return pa.schema([self.schema.field(name) for name in names])
 
     @cached_property
     def columns(self) -> Sequence[tuple[str, ArrowColumn]]:
@@ -189,7 +201,7 @@ class StateRows:
     def __init__(self, here: RunModel, prop: str | None, names: Sequence[str]) -> None:
         self._here = here
         self._kernel = None if prop is None else here.kernel(prop)
-        self._schema = pa.schema([here.schema.field(name) for name in names])
+        self._schema = here.schema_of(names)
         fields = zip(here.columns, here.packed.variables, strict=True)
         self._own = {name: (column, field.offset) for (name, column), field in fields}
 
