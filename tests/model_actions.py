@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import spec.model.types as t
-from spec.elaboration.typing import element
+from spec.model.types import element
 from tests.model_phrases import Expressions
 from tests.model_reading import Stored, View
 from tests.model_types import Dice, Stuck, World

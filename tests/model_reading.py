@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import spec.model.types as t
-from spec.elaboration.typing import element
+from spec.model.types import element
 from tests.model_types import Stuck, World, same
 
 Path = tuple[t.Type, Callable[[], str]]

@@ -12,9 +12,9 @@ from math import inf
 
 import spec.model.ir as ir
 import spec.model.types as t
-from spec.elaboration.typing import element
 from spec.frozen import frozen
 from spec.model.op import Op, Quantifier
+from spec.model.types import element
 
 
 @frozen

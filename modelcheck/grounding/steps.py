@@ -14,8 +14,8 @@ from modelcheck.grounding.expressions import GroundExpressions
 from modelcheck.grounding.layout import FlatLayout
 from modelcheck.grounding.shapes import Parts, Shape, value_of
 from modelcheck.grounding.terms import GroundTerm
-from spec.elaboration.typing import element
 from spec.frozen import frozen
+from spec.model.types import element
 from spec.model.values import show
 from spec.source import Span
 

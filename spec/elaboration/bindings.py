@@ -59,7 +59,7 @@ def _domain(e: Elaborator, binder: se.Binder, env: TypeEnv) -> tuple[ir.Expr, t.
             )
         return ir.Members(of, type=t.Set(of), span=binder.type.span), of, None
     domain = e.infer(binder.domain, env)
-    inner = typing.element(domain.type)
+    inner = t.element(domain.type)
     if inner is None:
         message = f"{an(domain.type)} has no members to go through"
         help_ = "a set, bag, seq or option has"
@@ -154,7 +154,7 @@ def collected(e: Elaborator, node: se.Collect, env: TypeEnv, hint: t.Type | None
     if where is not None:
         test = e.check(where, t.BOOL, inner)
         inner = inner.knowing(e.facts(where, inner, truth=True))
-    made = e.infer(node.body, inner, typing.element(hint) if hint is not None else None)
+    made = e.infer(node.body, inner, t.element(hint) if hint is not None else None)
     kind, name = Quantifier.SET, binders[0].name.text
     return ir.Bind(kind, slot, name, domain, test, made, case, type=t.Set(made.type), span=node.span)
 

@@ -103,7 +103,7 @@ class Builtins:
 
     def _optional_element(self, op: Op, args: tuple[ir.Expr, ...], node: se.Call) -> ir.Expr:
         """A call whose value is an element of its argument, or none if that is empty."""
-        inner = typing.element(args[0].type) or t.UNKNOWN
+        inner = t.element(args[0].type) or t.UNKNOWN
         if isinstance(inner, t.Option):
             help_ = "index it after testing its size"
             return self._e.fail("R0307", node.span, "this would be an option of an option", help=help_)
@@ -114,7 +114,7 @@ class Builtins:
         of = self._of(node, env, t.Seq, "a seq")
         if of is None:
             return self._wrong(node, env)
-        return ir.Apply(Op.LAST, (of,), type=typing.element(of.type) or t.UNKNOWN, span=node.span)
+        return ir.Apply(Op.LAST, (of,), type=t.element(of.type) or t.UNKNOWN, span=node.span)
 
     def _seqs(self, node: se.Call, env: TypeEnv) -> tuple[ir.Expr, ir.Expr] | None:
         """The two arguments, if they are sequences; else reports."""
@@ -164,7 +164,7 @@ class Builtins:
         of = self._of(node, env, (t.Seq, t.Bag, t.Option), "a seq, bag or option")
         if of is None:
             return self._wrong(node, env)
-        return ir.Apply(Op.ELEMENTS, (of,), type=t.Set(typing.element(of.type) or t.UNKNOWN), span=node.span)
+        return ir.Apply(Op.ELEMENTS, (of,), type=t.Set(t.element(of.type) or t.UNKNOWN), span=node.span)
 
     def _size(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         """Elaborate `size(c)`."""
@@ -188,7 +188,7 @@ class Builtins:
         of = self._of(node, env, (t.Option, t.Set), "an option or a set of one")
         if of is None:
             return self._wrong(node, env)
-        return ir.Apply(Op.THE, (of,), type=typing.element(of.type) or t.UNKNOWN, span=node.span)
+        return ir.Apply(Op.THE, (of,), type=t.element(of.type) or t.UNKNOWN, span=node.span)
 
     def _extremum(self, node: se.Call, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
         """Elaborate `min` or `max`."""
@@ -198,7 +198,7 @@ class Builtins:
             if of is None:
                 return self._wrong(node, env)
             args: tuple[ir.Expr, ...] = (of,)
-            result = typing.element(of.type)
+            result = t.element(of.type)
             op = Op.GREATEST if greatest else Op.LEAST
         else:
             left, right = node.args[0].value, node.args[1].value
@@ -297,7 +297,7 @@ class Builtins:
         """The type of a parameter, if its domain does not depend on other parameters."""
         match param.domain:
             case se.Name(name) if name in self._e.declared.variables:
-                return typing.element(self._e.declared.variables[name].type)
+                return t.element(self._e.declared.variables[name].type)
             case se.Name(name) if name in self._e.declared.types:
                 return self._e.declared.types[name]
             case _:

@@ -264,7 +264,7 @@ class ExpressionElaborator:
         self, node: se.SetLit | se.SeqLit, items: tuple[se.Expr, ...], env: TypeEnv, hint: t.Type | None
     ) -> ir.Expr:
         """The IR of a set or seq literal."""
-        wanted = typing.element(hint) if isinstance(hint, t.Set | t.Seq | t.Bag) else None
+        wanted = t.element(hint) if isinstance(hint, t.Set | t.Seq | t.Bag) else None
         made = []
         common: t.Type = t.UNKNOWN
         for item in items:

@@ -165,7 +165,7 @@ def _in(e: Elaborator, node: se.Binary, env: TypeEnv) -> ir.Expr:
     """The IR of `in`."""
     first = e.infer(node.left, env) if _needs_help(e, node.right) and not _needs_help(e, node.left) else None
     right = e.infer(node.right, env, None if first is None else t.Set(first.type))
-    inner = typing.element(right.type)
+    inner = t.element(right.type)
     if inner is None:
         if first is None:
             e.infer(node.left, env)

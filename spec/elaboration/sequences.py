@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import spec.elaboration.typing as typing
 import spec.model.ir as ir
 import spec.model.types as t
 from spec.model.op import Op, Quantifier
@@ -30,7 +29,7 @@ def remove_first(frame: FreshSlots, now: ir.Expr, value: ir.Expr, span: Span) ->
         span=span,
     )
     at = ir.Local(slot, type=t.INT, span=span)
-    entry = ir.Apply(Op.INDEX, (now, at), type=typing.element(now.type) or t.UNKNOWN, span=span)
+    entry = ir.Apply(Op.INDEX, (now, at), type=t.element(now.type) or t.UNKNOWN, span=span)
     same = ir.Apply(Op.EQ, (entry, value), type=t.BOOL, span=span)
     first = ir.Bind(Quantifier.MIN, slot, "at", offsets, same, at, type=t.INT, span=span)
     return remove_at(frame, now, first, span)

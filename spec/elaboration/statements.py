@@ -8,7 +8,6 @@ from typing import assert_never
 
 import spec.elaboration.bindings as bindings
 import spec.elaboration.references as references
-import spec.elaboration.typing as typing
 import spec.model.ir as ir
 import spec.model.types as t
 import spec.syntax.expressions as se
@@ -338,7 +337,7 @@ class StatementElaborator:
         """Append the IR of a verb applied to a target."""
         variable, path, of = target
         networked = variable.name in self.declared.networks
-        inner = typing.element(of)
+        inner = t.element(of)
         suits = {
             "append": isinstance(of, t.Seq) and not networked,
             "add": isinstance(of, t.Set | t.Bag) and not networked,

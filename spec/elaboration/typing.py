@@ -73,17 +73,6 @@ def join(a: t.Type, b: t.Type) -> t.Type | None:
             return a if fits(b, a) else None
 
 
-def element(of: t.Type) -> t.Type | None:
-    """The element type of a collection or option; None for other types."""
-    match of:
-        case t.Set(inner) | t.Bag(inner) | t.Seq(inner) | t.Option(inner):
-            return inner
-        case t.UnknownType():
-            return t.UNKNOWN
-        case _:
-            return None
-
-
 def length(of: t.Type) -> t.Type:
     """The type of a collection's size; a nat that bounds it keeps its name."""
     match of:

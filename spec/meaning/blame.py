@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -11,6 +11,7 @@ from spec.meaning.evaluate import Frame, FrameLayout, bound, compiled, walked
 from spec.meaning.execute import CHOICES, ENDED, body, fresh
 from spec.meaning.semantics import State, Step
 from spec.model.ir import (
+    Action,
     And,
     Apply,
     Assert,
@@ -36,7 +37,7 @@ from spec.model.ir import (
     Value,
 )
 from spec.model.op import Op, Quantifier
-from spec.model.types import Sort, Type, is_number
+from spec.model.types import UNKNOWN, Sort, Type, element, is_number
 from spec.model.values import Cut, ModelError
 from spec.model.walk import free_slots
 from spec.source import Span
@@ -103,15 +104,10 @@ def failing_assert(model: Model, scope: Scope, name: str, before: State, step: S
     """
     run = _Broken(model, scope, name, step)
     action = model.action(step.action)
-    frame = fresh(before, action.slots)
-    for param, value in zip(action.params, step.args, strict=True):
-        frame[run.layout.locals + param.slot] = value
     known = {each.slot: (each.name, each.type) for each in action.params}
+    known |= {each.slot: (each.name, each.value.type) for each in action.head if isinstance(each, Bound)}
     try:
-        for part in action.head:
-            if isinstance(part, Bound):
-                frame[run.layout.locals + part.slot] = compiled(part.value, run.layout)(frame)
-                known[part.slot] = (part.name, part.value.type)
+        frame = _begun(action, run.layout, step, before, action.head)
         return next(run.found(action.body, frame, known), ())
     except (ModelError, Cut):
         return ()
@@ -174,21 +170,28 @@ class _Broken:
 
 def _member(domain: Expr) -> Type:
     """The type of the members of a collection."""
-    of: Type = getattr(domain.type, "of")  # noqa: B009 - every domain is a collection
-    return of
+    return element(domain.type) or UNKNOWN
+
+
+def _begun(
+    action: Action, layout: FrameLayout, step: Step, state: State, head: Iterable[Guard | Bound]
+) -> Frame:
+    """The frame of a step that has gone through some of its head. Raises ModelError, Cut."""
+    frame = fresh(state, action.slots)
+    for param, value in zip(action.params, step.args, strict=True):
+        frame[layout.locals + param.slot] = value
+    for part in head:
+        if isinstance(part, Bound):
+            frame[layout.locals + part.slot] = compiled(part.value, layout)(frame)
+    return frame
 
 
 def failing_guard(model: Model, scope: Scope, guard: Guard, step: Step, state: State) -> tuple[Failure, ...]:
     """The smallest false parts of a step's guard in a state; none if it is true or an error."""
     action = model.action(step.action)
     layout = FrameLayout(scope, len(model.variables))
-    frame: Frame = [*state, *[None] * action.slots]
-    for param, value in zip(action.params, step.args, strict=True):
-        frame[layout.locals + param.slot] = value
     try:
-        for part in action.head[: action.head.index(guard)]:
-            if isinstance(part, Bound):
-                frame[layout.locals + part.slot] = compiled(part.value, layout)(frame)
+        frame = _begun(action, layout, step, state, action.head[: action.head.index(guard)])
     except (ModelError, Cut):
         return ()
     return _of(guard.test, layout, frame)

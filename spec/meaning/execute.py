@@ -14,7 +14,7 @@ from spec.frozen import frozen
 from spec.meaning.evaluate import Evaluator, Frame, FrameLayout, compiled, walked
 from spec.meaning.operators import NoValue, place_in
 from spec.model.ir import Assert, Assign, At, Bound, Branch, Choose, Each, Key, Stmt, Value
-from spec.model.types import Map, Record, Tuple, Type
+from spec.model.types import UNKNOWN, Map, Record, Tuple, Type, element
 from spec.model.values import Cut, ModelError, position
 from spec.model.walk import chooses
 
@@ -248,7 +248,7 @@ def _choose(statement: Choose, layout: FrameLayout, dead_ends: list[DeadEnd] | N
     """A function that runs a `choose`."""
     walk, slot = walked(statement.domain, statement.case, layout), layout.locals + statement.slot
     where = None if statement.where is None else compiled(statement.where, layout)
-    name, of = statement.name, getattr(statement.domain.type, "of")  # noqa: B009 - any collection has it
+    name, of = statement.name, element(statement.domain.type) or UNKNOWN
 
     def run(frame: Frame) -> list[Frame]:
         if frame[ENDED] is not None:

@@ -366,11 +366,7 @@ def _is_one(expr: ir.Expr) -> bool:
 
 def _element(of: t.Type) -> t.Type:
     """What a collection or option has in it."""
-    match of:
-        case t.Set(inner) | t.Bag(inner) | t.Seq(inner) | t.Option(inner):
-            return inner
-        case _:
-            return t.UNKNOWN
+    return t.element(of) or t.UNKNOWN
 
 
 def _narrowed(of: t.Type, case: int | None) -> tuple[t.Type, ...]:

@@ -262,6 +262,17 @@ def is_ordered(of: Type) -> bool:
             return False
 
 
+def element(of: Type) -> Type | None:
+    """The element type of a collection or option; None for other types."""
+    match of:
+        case Set(inner) | Bag(inner) | Seq(inner) | Option(inner):
+            return inner
+        case UnknownType():
+            return UNKNOWN
+        case _:
+            return None
+
+
 def parts(of: Type) -> tuple[Type, ...]:
     """The types of the components of a value; the keys of a map are no components."""
     match of:

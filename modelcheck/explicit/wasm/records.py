@@ -21,9 +21,8 @@ from modelcheck.explicit.codegen.states.layout import WORD, PackedLayout
 from modelcheck.explicit.codegen.values.packing import Packing
 from modelcheck.explicit.codegen.values.values import Live, code, container
 from modelcheck.explicit.codegen.values.walks import Walk
-from spec.elaboration.typing import element
 from spec.frozen import frozen
-from spec.model.types import UNKNOWN, Type
+from spec.model.types import UNKNOWN, Type, element
 
 SHAPE, FLAGS, VALUES = range(3)  # the words of a record: its shape, whether its sentence has values, these
 SAID = 0  # the flag for that; above it a flag for each property of steps that the step breaks

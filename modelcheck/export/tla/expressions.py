@@ -14,10 +14,10 @@ from modelcheck.export.known import ANY, Knowledge, KnownRange
 from modelcheck.export.tla.names import local
 from modelcheck.export.tla.operations import TlaOperations
 from modelcheck.export.tla.terms import TlaTerm
-from spec.elaboration.typing import element
 from spec.formatting.documents import Doc
 from spec.frozen import frozen
 from spec.model.op import Op, Quantifier
+from spec.model.types import element
 from spec.model.walk import children
 
 LARGEST = 2**31 - 1  # TLC's numbers are Java's int

@@ -19,10 +19,10 @@ from modelcheck.export.tla.expressions import TlaEnv, TlaExpressions
 from modelcheck.export.tla.names import local, remark
 from modelcheck.export.tla.terms import TlaTerm
 from modelcheck.export.tla.values import NONE
-from spec.elaboration.typing import element
 from spec.frozen import frozen
 from spec.meaning.fits import fits
 from spec.model.op import Op
+from spec.model.types import element
 from spec.model.values import Cut, Misfit
 
 VALUE = -1  # the slot of a value that is no expression of the model
