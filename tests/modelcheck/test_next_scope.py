@@ -374,6 +374,16 @@ def test_the_command_tells_what_changes_and_what_stays(
     assert code == Exit.VIOLATED
 
 
+def test_a_check_without_expectations_is_told_with_its_own_answer(run: Run, file: Path) -> None:
+    check = "check plain { scope Foot = 1, Height = 4, Width = 1  faults none  only low }"
+    file.write_text(f"{STAIRS}{check}\n")
+    code, out, _ = run("check", file.name, "--next-scope")
+
+    assert code == Exit.VIOLATED
+    assert "stairs · plain: violated: low; the same with each bound one larger, alone and together" in out
+    assert "1 check: 1 violated or not as expected at its own scope" in out
+
+
 def test_the_command_says_how_each_answer_is_known_and_tells_the_runs(
     run: Run, file: Path, golden: Callable[[str, str], None]
 ) -> None:

@@ -24,6 +24,7 @@ from modelcheck.asking.next_scope.larger import (
     refused,
 )
 from modelcheck.asking.sweep import Orders, SweepAnswer, SweepPoint, answer
+from modelcheck.contract.assessment import assess
 from modelcheck.contract.engine import Engine, Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.families import families, looked_at
@@ -46,7 +47,8 @@ WITH_ALL = "the same with all of them larger"
 class NextScopeRow:
     """A check, and its verdicts at larger scopes: each bound alone, and several together.
 
-    `why` is empty where the check itself has an answer to compare with; `exit` is that of the check as it is.
+    `why` is empty where the check itself has an answer to compare with; `exit` is that of the check as it is,
+    and `own` its answer in words.
     """
 
     model: Model
@@ -55,6 +57,7 @@ class NextScopeRow:
     states: int
     answers: tuple[LargerAnswer, ...] = ()
     why: str = ""
+    own: str = ""
 
     def is_declared(self, answer: LargerAnswer) -> bool:
         """Whether the check declares that these bounds are exact."""
@@ -246,7 +249,8 @@ class ScopePlan:
                     answers.append(self._decided(names, found) or LargerAnswer(names, unfinished="not asked"))
                 elif len(names) == 1 and names[0] in self._refused:
                     answers.append(LargerAnswer(names, problem=self._refused[names[0]]))
-        return NextScopeRow(self.model, self.check, own.exit, states, tuple(answers), why)
+        words = "" if own.outcome is None else assess(own.outcome).words
+        return NextScopeRow(self.model, self.check, own.exit, states, tuple(answers), why, words)
 
     def _wished(self, found: Mapping[Bounds, SweepAnswer]) -> set[Bounds]:
         """The scopes that a row reports."""

@@ -20,6 +20,7 @@ WORDS = {
     Exit.UNKNOWN: "not finished",
     Exit.WRONG: "that cannot start",
 }
+AS_IT_IS = "violated or not as expected at its own scope"
 
 
 def exit_of(row: NextScopeRow, *, strict: bool = False) -> Exit:
@@ -49,8 +50,12 @@ def _verdict(row: NextScopeRow) -> str:
     """The result for a check in a sentence."""
     if row.why:
         return f"not asked at a larger scope: {row.why}"
-    if row.exit is not Exit.EXPECTED:
-        return "not as expected at its own scope"
+    larger = _at_larger(row)
+    return larger if row.exit is Exit.EXPECTED else f"{row.own}; {larger}"
+
+
+def _at_larger(row: NextScopeRow) -> str:
+    """The result at larger scopes in words."""
     if row.changed:
         return "other answers with larger bounds"
     if row.unfinished:
@@ -118,10 +123,16 @@ def _exactly(row: NextScopeRow, answer: LargerAnswer) -> str:
     return ", ".join(f"{name} = exactly {row.check.scope.size(name)}" for name in names)
 
 
+def _result(row: NextScopeRow, *, strict: bool) -> str:
+    """The words for checks with such a result."""
+    is_own = row.exit is Exit.VIOLATED and not row.changed
+    return AS_IT_IS if is_own else WORDS[exit_of(row, strict=strict)]
+
+
 def summary(rows: Sequence[NextScopeRow], wanted: int, width: int, *, strict: bool = False) -> Iterator[Line]:
     """The number of checks by result, in sentences."""
-    codes = [exit_of(row, strict=strict) for row in rows]
-    parts = [f"{codes.count(code)} {word}" for code, word in WORDS.items() if code in codes]
+    found = [_result(row, strict=strict) for row in rows]
+    parts = [f"{found.count(words)} {words}" for words in (*WORDS.values(), AS_IT_IS) if words in found]
     asked = count(wanted, "check")
     if len(rows) < wanted:
         asked = f"PARTIAL: {len(rows)} of {asked}"
