@@ -285,6 +285,7 @@ def _named(found: Declarations, name: str, span: Span) -> t.Type:
         union, ordinal = found.cases[name]
         return union.cases[ordinal]
     help_ = suggest(name, [*found.types, *found.cases, "bool", "int", *COLLECTIONS])
+    help_ = help_ or f"declare it: `sort {name}` for members, `nat {name}` for numbers"
     if name in COLLECTIONS:
         help_ = f"write `{name}[…]` and say of what"
     found.problems.add("R0202", span, f"there is no type `{name}`", help=help_)

@@ -393,6 +393,15 @@ def _part_of_a_variant(place: _ErrorPlace) -> SyntaxMistake | None:
     return None
 
 
+def _parameter_alone(place: _ErrorPlace) -> SyntaxMistake | None:
+    """The message for `action a(n)`: a parameter of which nothing says what it may be."""
+    found = re.search(r"\b(?:action|fault|repair)\s+\w+\s*\((?:.*,)?\s*(\w+)\s*$", place.before)
+    if found is None or not {":", "in"} <= place.expected:
+        return None
+    help_ = f"write `{found[1]}: T`, of a sort or type, or `{found[1]} in xs`, of a collection"
+    return place.says(f"`{found[1]}` has no type", help_)
+
+
 def _between_clauses(place: _ErrorPlace) -> SyntaxMistake | None:
     """The message for signs between the clauses of a check, and for none between the parts of one."""
     late = re.search(r",\s*(faults|expect|only|scope|rates|config)\s*$", place.before)
@@ -455,6 +464,7 @@ _RULES: tuple[Callable[[_ErrorPlace], SyntaxMistake | None], ...] = (
     _quantifier_in_parentheses,
     _foreign_quantifier,
     _part_of_a_variant,
+    _parameter_alone,
     _between_clauses,
     _open_declaration,
     _foreign_declaration,
