@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import field
-from functools import lru_cache
+from functools import cached_property
 
 from spec.frozen import frozen
 
@@ -26,7 +26,7 @@ class Span:
         return Span(self.start, max(self.end, other.end))
 
 
-@frozen
+@frozen(slots=False)
 class Source:
     """A text with its name, usually a path as given.
 
@@ -38,7 +38,7 @@ class Source:
     parts: tuple[tuple[int, str], ...] = ()  # where texts of other files begin, and the names of these
     is_file: bool = True
 
-    @property
+    @cached_property
     def _starts(self) -> tuple[int, ...]:
         """The offset of each line."""
         return line_starts(self.text)
@@ -84,10 +84,9 @@ class Node:
     span: Span = field(compare=False, repr=False)
 
 
-@lru_cache(maxsize=16)
 def line_starts(text: str, ends: str = "\n") -> tuple[int, ...]:
     """The offset at which each line of a text starts; `ends` is a regular expression for line ends.
 
-    Costs one pass over the text, once for each of the last texts that were asked about.
+    Costs one pass over the text.
     """
     return (0, *(found.end() for found in re.finditer(ends, text)))

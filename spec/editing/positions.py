@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from enum import Enum
+from functools import cached_property
 
 from spec.frozen import frozen
 from spec.source import Span, line_starts
@@ -20,7 +21,7 @@ class Unit(Enum):
     UTF32 = "utf-32"
 
 
-@frozen
+@frozen(slots=False)
 class Lines:
     """A text with conversions between offsets and editors' line and column.
 
@@ -30,7 +31,7 @@ class Lines:
     text: str
     unit: Unit
 
-    @property
+    @cached_property
     def _starts(self) -> tuple[int, ...]:
         """The offset of each line."""
         return line_starts(self.text, _LINE_END)

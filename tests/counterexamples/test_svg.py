@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
@@ -27,6 +26,7 @@ from spec.meaning.semantics import Machine, Taken
 from spec.model.ir import Kind
 from spec.model.values import ModelError
 from tests.counterexamples.runs import divergence
+from tests.cpu_time import cpu_seconds
 from tests.model_texts import model_texts
 from tests.stories import STORIES, named, story, wandering
 
@@ -359,13 +359,9 @@ def test_drawing_costs_no_more_than_replaying_some_dozen_times() -> None:
     trace = wandering("kafka", "usual", 40, 3, "Broker=5", "Epoch=20", "Offset=10", "Record=10")
     certify(trace)  # whatever is compiled on the way
 
-    def seconds(work: Callable[[], object]) -> float:
-        start = time.process_time()
-        work()
-        return time.process_time() - start
+    replay = cpu_seconds(lambda: certify(trace), times=5)
+    drawing = cpu_seconds(lambda: svg(picture(trace)), times=5)
 
-    replay = min(seconds(lambda: certify(trace)) for _ in range(5))
-    drawing = min(seconds(lambda: svg(picture(trace))) for _ in range(5))
     assert len(trace.steps) == 40
     assert drawing < 100 * replay
 

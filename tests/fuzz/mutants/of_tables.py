@@ -52,7 +52,7 @@ OF_TABLES = (
            "where[at], there[at] = np.arange(len(at)), True",
            "where[at], there[at] = np.arange(len(at))[::-1], True", UNPACKED),
     Mutant("every column is unpacked", "spark_explore/tables.py",
-           "pa.schema([here.schema.field(name) for name in names])", "here.schema", UNPACKED),
+           "self._schema = here.schema_of(names)", "self._schema = here.schema", UNPACKED),
     Mutant("a column has the bits of the first", "spark_explore/tables.py",
            "column.array(PackedCodes(part, offset))", "column.array(PackedCodes(part, 0))", UNPACKED),
     Mutant("a code that no value has ends the table", COLUMNS, "except (LookupError, OverflowError):",
