@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
+from string import ascii_lowercase, ascii_uppercase
 from typing import NoReturn
 
 from modelcheck.asking.models import pick_checks, pick_model, pick_property
@@ -170,7 +173,7 @@ def _scope(model: Model, base: Scope, given: Sequence[str]) -> Scope:
     names = {variable.name for variable in model.variables if variable.network}
     for option, name, text in _pairs("--scope", given):
         if name in {sort.name for sort in model.sorts}:
-            sorts[name] = members(name, _number(option, text, 1, LARGEST_SORT), sorts.get(name, ()))
+            sorts[name] = members(name, _number(option, text, 1, LARGEST_SORT), sorts)
         elif name in {nat.name for nat in model.nats} and text == ANY:
             _refuse_bounded(model, name)
             nats.pop(name, None)
@@ -193,10 +196,29 @@ def _refuse_bounded(model: Model, nat: str) -> None:
         raise SpecError([Diagnostic("R0514", model.source, found.span, message, help=help_)])
 
 
-def members(sort: str, count: int, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The names of `count` members: the given ones, then further ones of the same form."""
-    further = member_names(sort, count + len(names))
-    return (*names, *(name for name in further if name not in names))[:count]
+def members(sort: str, count: int, sorts: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The names of `count` members of a sort: those that it has, then further ones of the same form.
+
+    >>> members("Broker", 4, {"Broker": ("A", "B"), "Topic": ("C",)})
+    ('A', 'B', 'D', 'E')
+    >>> members("Server", 3, {"Server": ("s1", "s2")}), members("Copy", 2, {"Copy": ("old",)})
+    (('s1', 's2', 's3'), ('old', 'copy1'))
+    """
+    names, taken = sorts.get(sort, ()), {name for own in sorts.values() for name in own}
+    further = chain(_continued(names), member_names(sort, count + len(names)))
+    return (*names, *(name for name in further if name not in taken))[:count]
+
+
+def _continued(names: tuple[str, ...]) -> Iterator[str]:
+    """What follows names that are letters, or that end in numbers."""
+    for letters in (ascii_uppercase, ascii_lowercase):
+        if names and all(name in letters and len(name) == 1 for name in names):
+            yield from letters[letters.index(max(names)) + 1 :]
+    numbered = [re.fullmatch(r"(.*?)(\d+)", name) for name in names]
+    stems = {found and found[1] for found in numbered}
+    if len(stems) == 1 and (stem := stems.pop()) is not None:
+        last = max(int(found[2]) for found in numbered if found)
+        yield from (f"{stem}{number}" for number in range(last + 1, last + 1 + LARGEST_SORT))
 
 
 def _of_release(model: Model, scope: Scope, given: Overrides) -> Scope:

@@ -47,7 +47,8 @@ def larger(check: Check, names: Iterable[str]) -> Check:
         return {name: most + (name in names) for name, most in some.items()}
 
     sorts = {
-        name: members(name, len(own) + 1, own) if name in names else own for name, own in scope.sorts.items()
+        name: members(name, len(own) + 1, scope.sorts) if name in names else own
+        for name, own in scope.sorts.items()
     }
     expect = tuple(each for each in check.expect if isinstance(each, ExpectVerdict))
     scope = replace(scope, sorts=sorts, nats=grown(scope.nats), networks=grown(scope.networks))

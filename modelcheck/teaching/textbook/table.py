@@ -18,6 +18,7 @@ Json = dict[str, object]
 FORMAT = "modelcheck compare 1"  # the number goes up when a key changes its meaning or goes away
 SILENT = "–"  # it cannot be asked
 OPEN = "?"  # it could be known
+NAME = 15  # columns of a name, where none is longer
 LEAST = 9  # columns of an answer; where there are fewer, answers are below each other
 
 
@@ -34,7 +35,8 @@ def table(found: Compared, width: int) -> Iterator[Line]:
     first = max(28, width * 2 // 5 - 4 * len(columns))
     each = (width - first - 2 * len(columns)) // max(1, len(columns))
     for column in columns:
-        yield from wrapped(line(Piece(f"{column.name:<15}", Role.STRONG)), column.about, width)
+        name = Piece(f"{column.name:<{_name_size(found)}}", Role.STRONG)
+        yield from wrapped(line(name), column.about, width)
     yield ()
     if each < LEAST:
         yield from _below_each_other(found, width)
@@ -71,7 +73,12 @@ def _below_each_other(found: Compared, width: int) -> Iterator[Line]:
         yield from wrapped((), question.text, width, Role.STRONG)
         for column in found.comparison.columns:
             piece = cell(found.answer(question, column))
-            yield from wrapped(line(f"  {column.name:<15}"), piece.text, width, piece.role)
+            yield from wrapped(line(f"  {column.name:<{_name_size(found)}}"), piece.text, width, piece.role)
+
+
+def _name_size(found: Compared) -> int:
+    """The columns that a name takes, with the space after it."""
+    return max(NAME, *(len(column.name) + 2 for column in found.comparison.columns))
 
 
 def notes(found: Compared, width: int) -> Iterator[Line]:
