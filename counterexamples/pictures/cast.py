@@ -294,7 +294,13 @@ class Cast:
             or any(index == switch for switch, _ in self._switches)
             or any(part.variable == index for (_, role), part in self.roles.fields.items() if role in SEEN)
             or self.is_decided(index, field)
+            or self._is_acknowledged(index, field)
         )
+
+    def _is_acknowledged(self, index: int, field: str) -> bool:
+        """Whether a variable or field has what was acknowledged, which arrows and ticks show."""
+        part = self.roles.whole.get("acknowledged")
+        return part is not None and part.variable == index and (not part.path or part.name == field)
 
     def is_decided(self, index: int, field: str) -> bool:
         """Whether a variable or field is the global leader, epoch or membership."""
