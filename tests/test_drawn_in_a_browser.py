@@ -105,6 +105,17 @@ def test_texts_of_a_picture_in_a_document_have_room(page: Page, path: Path) -> N
     assert faults(page, path.name, path.read_text(encoding="utf-8")) == []
 
 
+def test_pictures_in_a_page_need_not_be_moved_sideways_in_a_window_of_their_width(page: Page) -> None:
+    page.goto((ROOT / "tests/golden/reproduce/not_reproduced.html").as_uri())
+    page.locator("details").evaluate_all("all => all.forEach((each) => { each.open = true; })")
+    boxes = page.locator(".scroll:has(svg)")
+    found = boxes.evaluate_all("all => all.map((each) => [each.scrollWidth, each.clientWidth])")
+    page.goto("about:blank")  # without the page's policy, which forbids the styles of others
+
+    assert len(found) == 2
+    assert all(wide <= room for wide, room in found)
+
+
 @pytest.mark.parametrize(
     ("drawn", "fault"),
     [

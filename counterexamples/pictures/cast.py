@@ -188,18 +188,30 @@ class Cast:
             if variable.owner == sort and (is_up or variable.storage is Storage.VOLATILE):
                 value = state[index][member]
                 if value != first[index][member] and (is_up or value):
-                    yield f"{name}: {'yes' if value else 'no'}"
+                    yield f"{name}: {_answer(value)}"
 
     def _held(self, sort: str, member: int, state: State) -> Iterator[str]:
         """What a replica's fields without another role hold of its sort, and what the claim reads of it."""
         changing = (each for each in self._read if each[0] in self._changing)
         yield from self._in_words(sort, member, state, dict.fromkeys((*self._ties, *changing)))
 
-    def unchanged(self, name: str, state: State) -> tuple[str, ...]:
-        """What the claim reads of a replica and is the same in all of the run, in words."""
+    def claimed(self, name: str, state: State) -> tuple[str, ...]:
+        """What the claim reads of a replica and no box, bar or other word shows, in words."""
         sort, member = self.sort_of[name]
-        fields = [each for each in self._read if each[0] not in self._changing and each not in self._ties]
+        fields = (*self._read, *self._found_claimed(state, sort, member))
         return tuple(self._in_words(sort, member, state, fields))
+
+    def _found_claimed(self, state: State, sort: str, member: int) -> Iterator[tuple[int, str]]:
+        """The ghosts of a replica that the claim reads, and its Boolean fields that are as at the start."""
+        first, variables = self.trace.states[0], self.trace.model.variables
+        switches = {index for index, _ in self._switches}
+        for index in sorted(read_by_claim(self.trace)):
+            variable = variables[index]
+            if variable.owner != sort or (variable.ghost and not self.selection.has_claimed(index)):
+                continue
+            is_same = index in switches and state[index][member] == first[index][member]
+            if is_same or (variable.ghost and (index, "") not in self.roles.hidden):
+                yield index, variable.name.removeprefix(f"{sort}.")
 
     def _in_words(
         self, sort: str, member: int, state: State, fields: Iterable[tuple[int, str]]
@@ -209,7 +221,9 @@ class Cast:
             variable = self.trace.model.variables[index]
             if variable.owner == sort and isinstance(variable.type, Map):
                 value = state[index][member]
-                if not is_nothing(value):
+                if variable.type.value == BOOL:
+                    yield f"{name}: {_answer(value)}"
+                elif not is_nothing(value):
                     yield f"{name} {show(variable.type.value, value, self.trace.scope)}"
 
     def about(self, number: int) -> tuple[str, ...]:
@@ -280,7 +294,13 @@ class Cast:
             or any(index == switch for switch, _ in self._switches)
             or any(part.variable == index for (_, role), part in self.roles.fields.items() if role in SEEN)
             or self.is_decided(index, field)
+            or self._is_acknowledged(index, field)
         )
+
+    def _is_acknowledged(self, index: int, field: str) -> bool:
+        """Whether a variable or field has what was acknowledged, which arrows and ticks show."""
+        part = self.roles.whole.get("acknowledged")
+        return part is not None and part.variable == index and (not part.path or part.name == field)
 
     def is_decided(self, index: int, field: str) -> bool:
         """Whether a variable or field is the global leader, epoch or membership."""
@@ -318,6 +338,11 @@ def dated(epoch: NamedPart) -> str:
     word = last_word(epoch.type)
     is_said = word in epoch.name.lower() or word.startswith(epoch.name) or epoch.name in EPOCHS
     return epoch.name if is_said else f"{epoch.name} {word}"
+
+
+def _answer(value: Value) -> str:
+    """A Boolean in words."""
+    return "yes" if value else "no"
 
 
 def is_nothing(value: Value) -> bool:

@@ -180,6 +180,7 @@ class _Drawing:
         events = [(name, event) for name in old for event in self._events(old[name], new[name])]
         down = {name for name in old if old[name].up and not new[name].up}
         events.extend(self._forgotten(found, down))
+        events.extend(self._while_down(number, found, old, new, posted))
         notes = [*self._notes(found, down, sender), *self._arrows.told(actors, found, new)]
         (events if action.is_fault else notes).extend(posted)
         return PictureRow(
@@ -208,6 +209,24 @@ class _Drawing:
         for change in found:
             if self._is_shown(change) and not (self._is_drawn(change) or _is_forgotten(change, down)):
                 yield change.place.member or common, self._note(change)
+
+    def _while_down(
+        self,
+        number: int,
+        found: tuple[Change, ...],
+        old: dict[str, ReplicaState],
+        new: dict[str, ReplicaState],
+        posted: Sequence[tuple[str, str]],
+    ) -> Iterator[tuple[str, str]]:
+        """What a replica does in a step whose sentence begins with it, though it is down."""
+        who = self._cast.subject(number)
+        is_action = self._cast.actions[self._trace.steps[number - 1].action].kind is Kind.ACTION
+        if who not in new or not is_action or old[who].up or new[who].up:
+            return
+        if any(lane == who for lane, _ in posted):
+            yield who, "sends while it is down"
+        elif any(change.place.member == who and not change.place.variable.ghost for change in found):
+            yield who, "changes while it is down"
 
     def _forgotten(self, found: tuple[Change, ...], down: set[str]) -> Iterator[tuple[str, str]]:
         """The volatile promises and votes that a replica lost when it went down, as notes."""

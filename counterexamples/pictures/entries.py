@@ -48,8 +48,16 @@ class LogEntries:
                 boxes[i] = replace(
                     boxes[i], fresh=is_fresh, acknowledged=is_acknowledged, is_volatile=i >= safe
                 )
-        gone = [entry for i, entry in enumerate(old) if i >= same and now[i : i + 1] != (entry,)]
+        gone = [] if before is None else self.gone(log, state, before, member)
         return (*boxes, *(replace(self._box(log.type.of, entry), cut=True) for entry in gone))
+
+    def gone(self, log: NamedPart, state: State, before: State, member: int) -> list[Value]:
+        """The entries that were in a replica's log before and are not there any more, as their boxes come."""
+        now, old = log.of(state, member), log.of(before, member)
+        if isinstance(log.type, Seq):
+            return [entry for i, entry in enumerate(old) if now[i : i + 1] != (entry,)]
+        was, there = (entries(log.type, value, self._scope) for value in (old, now))
+        return [entry for place, entry in dict.fromkeys(was) if (place, entry) not in there]
 
     def _in_no_order(
         self, log: NamedPart, state: State, before: State | None, member: int
@@ -155,6 +163,14 @@ class LogEntries:
         acknowledged = self._roles.whole.get("acknowledged")
         wanted = None if acknowledged is None else element(acknowledged.type)
         return of == wanted or (isinstance(of, Record) and any(part.type == wanted for part in of.fields))
+
+    def may_be(self, of: Type, entry: Value, value: Value) -> bool:
+        """Whether an entry of a log has an acknowledged value, or may be what that is of."""
+        acknowledged = self._roles.whole.get("acknowledged")
+        wanted = None if acknowledged is None else element(acknowledged.type)
+        if self.may_hold(of) or not isinstance(wanted, Record):
+            return value in self.holds(of, entry)
+        return any(part.type == of and v == entry for part, v in zip(wanted.fields, value, strict=True))
 
     def holds(self, of: Type, entry: Value) -> set[Value]:
         """The acknowledged values that a log entry contains."""

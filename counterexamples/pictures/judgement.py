@@ -36,20 +36,35 @@ class Judgement:
         places = self._places()
         replica = dict(row.replicas)
         for name in self.broken:
-            ties = (*replica[name].ties, *self._cast.unchanged(name, self._trace.states[-1]))
-            replica[name] = replace(replica[name], ties=ties)
+            claimed = self._cast.claimed(name, self._trace.states[-1])
+            replica[name] = replace(replica[name], claimed=claimed)
             log = replica[name].log
             if log is None:
                 continue
             boxes = [replace(box, bad=i in places and not self.lost) for i, box in enumerate(log)]
-            for lost in self._lost_boxes():
-                cut = next((i for i, box in enumerate(boxes) if box.cut and _is_one(lost, box)), None)
-                if cut is None:
-                    boxes.append(replace(lost, missing=True))
-                else:
-                    boxes[cut] = replace(boxes[cut], missing=True)
-            replica[name] = replace(replica[name], log=tuple(boxes))
+            replica[name] = replace(replica[name], log=tuple(self._with_lost(name, boxes)))
         return replace(row, replicas=replica, shown=tuple(self._cast.sort_of), is_last=True)
+
+    def _with_lost(self, name: str, boxes: list[Box]) -> list[Box]:
+        """The boxes of a replica's log, with those of what is lost.
+
+        One that the step took away is marked.  Where entries do not tell whether it is one of them, it is
+        not drawn as well: it would be gone and missing.
+        """
+        known, (sort, member), states = self._cast.entries, self._cast.sort_of[name], self._trace.states
+        log, cut = self._cast.roles.field(sort, "log"), [i for i, box in enumerate(boxes) if box.cut]
+        if log is None:
+            return boxes
+        of = entry_type(log.type)
+        gone = known.gone(log, states[-1], states[-2], member) if cut else []
+        for lost in self._lost:
+            same = [i for i, entry in zip(cut, gone, strict=True) if known.may_be(of, entry, lost)]
+            if not same:
+                boxes.append(replace(known.box_of_acknowledged(lost), missing=True))
+            elif known.may_hold(of):
+                place = next((i for i in same if not boxes[i].missing), same[0])
+                boxes[place] = replace(boxes[place], missing=True)
+        return boxes
 
     def verdict(self) -> Iterator[str]:
         """The violation in lines: the property, then its false parts with members and values."""
@@ -112,10 +127,6 @@ class Judgement:
         named = [each for failure in self._failures for each in failure.names]
         return {each.value for each in named if isinstance(each.type, Nat | Range | Int)}
 
-    def _lost_boxes(self) -> list[Box]:
-        """The lost values as boxes of a replica's log."""
-        return [self._cast.entries.box_of_acknowledged(value) for value in self._lost]
-
     def _lost_values(self) -> set[Value]:
         """The acknowledged values missing from a log for which the property fails."""
         state = self._trace.states[-1]
@@ -133,11 +144,6 @@ class Judgement:
             for _, entry in entries(log.type, log.of(state, member), self._trace.scope):
                 held |= self._cast.entries.holds(entry_type(log.type), entry)
         return acknowledged - held
-
-
-def _is_one(lost: Box, cut: Box) -> bool:
-    """Whether an entry that a step removed is one that is lost."""
-    return cut.text == lost.text and lost.under in {"", cut.under} and not cut.missing
 
 
 def _where(trace: Trace) -> str:

@@ -59,6 +59,7 @@ class ReplicaState:
     high_watermark: int | None = None
     mark: str = "hw"  # what the model calls it
     ties: tuple[str, ...] = ()  # others of its sort that it holds, "voted_for B"; what the claim reads of it
+    claimed: tuple[str, ...] = ()  # at the end, where the claim is false of it: all that this reads of it
     oddities: tuple[str, ...] = ()  # what is not as it was at the start: "linked: no"
 
 

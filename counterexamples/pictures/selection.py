@@ -55,6 +55,11 @@ class Selection:
             )
         return (named or not self.show.has_parts) and not left_out
 
+    def has_claimed(self, index: int) -> bool:
+        """Whether a ghost is shown at the end, where a claim that reads it is false."""
+        named = self.show.ghosts or not self.show.has_parts or any(i == index for i, _ in self.show.parts)
+        return named and not (self.hide.ghosts or any(i == index for i, _ in self.hide.parts))
+
     def has_lane(self, place: StatePlace) -> bool:
         """Whether a part of the state is of a member with a lane, or of none."""
         return place.member is None or self.has_member(place.member)

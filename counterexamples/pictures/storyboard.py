@@ -275,7 +275,9 @@ class _Board:
     def _beside(self, row: PictureRow, name: str) -> list[str]:
         """The notes about a replica, wrapped."""
         found: list[str] = []
-        for part in (*row.replicas[name].ties, *row.replicas[name].oddities, *row.events.get(name, ())):
+        replica = row.replicas[name]
+        told = (*replica.ties, *replica.claimed, *replica.oddities, *row.events.get(name, ()))
+        for part in dict.fromkeys(told):
             longer = f"{found[-1]} · {part}" if found else ""
             if longer and width_of(longer, *NOTE) <= self._wide - BAND - 20:
                 found[-1] = longer

@@ -200,8 +200,8 @@ class _Diagram:
             beside.say(badge(replica), "small", "strong")
             for oddity in replica.oddities:
                 beside.say(oddity, "small", "flash")
-        for event in row.events.get(lane, ()):
-            beside.say(event, "small", "strong")
+        for said in (*(replica.claimed if replica else ()), *row.events.get(lane, ())):
+            beside.say(said, "small", "strong")
         for decided in row.control if lane == self._picture.common else ():
             beside.say(decided, "small", "strong")
         if replica is not None and replica.log is not None:

@@ -101,7 +101,7 @@ def _stands(picture: Picture, index: int, lane: str) -> tuple[str, ...]:
     replica = row.replicas[lane]
     is_edge = index == 0 or row.is_last or row.skipped
     is_shown = is_edge or lane in row.notes or has_changed(replica, picture.rows[index - 1].replicas[lane])
-    return tuple(stands(replica, picture)) if is_shown else ()
+    return (*stands(replica, picture), *replica.claimed) if is_shown else ()
 
 
 def has_changed(now: ReplicaState, before: ReplicaState) -> bool:

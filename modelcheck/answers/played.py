@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from counterexamples.play.described import PageTypes, described
@@ -23,9 +22,14 @@ def played(model: Model, check: Check) -> str:
     return play_page(*playable(model, check))
 
 
-def played_beforehand(model: Model, check: Check, most: int = MOST_STATES) -> tuple[str, Precomputed]:
-    """The HTML page to play a check from a table of about `most` states, and the table."""
-    code, description, made = playable_beforehand(model, check, most)
+def played_beforehand(
+    model: Model, check: Check, most: int = MOST_STATES, tell: Callable[[int], None] = lambda _: None
+) -> tuple[str, Precomputed]:
+    """The HTML page to play a check from a table of about `most` states, and the table.
+
+    `tell` hears how many states there are so far.
+    """
+    code, description, made = playable_beforehand(model, check, most, tell)
     return play_page(code, description), made
 
 
@@ -37,13 +41,14 @@ def playable(model: Model, check: Check) -> tuple[bytes, Json]:
     return kernel.module.code, _description(model, check, types, kernel.used, starts)
 
 
-def playable_beforehand(model: Model, check: Check, most: int) -> tuple[bytes, Json, Precomputed]:
+def playable_beforehand(
+    model: Model, check: Check, most: int, tell: Callable[[int], None] = lambda _: None
+) -> tuple[bytes, Json, Precomputed]:
     """The same with a table of the first states instead of the kernel."""
     types = PageTypes(check.scope)
-    made = precomputed(model, check, types, most)
+    made = precomputed(model, check, types, most, tell)
     starts = [(number,) for number in range(made.starts)]
-    code = json.dumps(made.table, separators=(",", ":")).encode()
-    return code, _description(model, check, types, made.used, starts), made
+    return made.table.encode(), _description(model, check, types, made.used, starts), made
 
 
 def _description(

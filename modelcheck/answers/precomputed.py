@@ -6,7 +6,8 @@ interpreter; for each there are the records of `modelcheck/explicit/wasm/records
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from typing import Any
@@ -29,34 +30,36 @@ NO, YES, ERROR = "012"  # whether a property is true of a state
 
 @frozen
 class Precomputed:
-    """A table of states for a page: `used` describes it, `starts` are the initial ones."""
+    """A table of `count` states for a page, as JSON: `used` describes it, `starts` are the initial ones."""
 
     used: Json
-    table: Json
+    table: str
+    count: int
     starts: int
 
-    @property
-    def count(self) -> int:
-        """The number of states."""
-        return len(self.table["states"])
 
+def precomputed(
+    model: Model,
+    check: Check,
+    types: PageTypes,
+    most: int = MOST_STATES,
+    tell: Callable[[int], None] = lambda _: None,
+) -> Precomputed:
+    """The first states of a check, about `most`, with the steps that fit; `tell` hears how many there are.
 
-def precomputed(model: Model, check: Check, types: PageTypes, most: int = MOST_STATES) -> Precomputed:
-    """The first states of a check, about `most`, with the steps that fit.
-
-    Costs what the reference engine takes for them, some thousands of states a second.  Raises ModelError
-    where the model cannot start.
+    Costs what the reference engine takes for them, some thousands of states a second, and some kilobytes of
+    memory for each.  Raises ModelError where the model cannot start.
     """
-    return _Table(model, check, types).made(most)
+    return _Table(model, check, types).made(most, tell)
 
 
 @dataclass(slots=True)
 class _FoundStates:
-    """The states found, with what is known about them, by number."""
+    """The states found, with what is known about them, by number; states and records as JSON, to be small."""
 
-    states: list[Json] = field(default_factory=list)
+    states: list[str] = field(default_factory=list)
     spent: list[list[int]] = field(default_factory=list)
-    records: list[Json] = field(default_factory=list)  # None of a state whose steps are not known
+    records: list[str | None] = field(default_factory=list)  # None of a state whose steps are not known
     dead: list[str] = field(default_factory=list)
     truths: dict[str, list[str]] = field(default_factory=dict)
 
@@ -81,16 +84,19 @@ class _Table:
         self._numbers: dict[tuple[bytes, State], int] = {}
         self._found = _FoundStates(truths={p.name: [] for p in self._of_states})
         self._waiting: list[tuple[int, int, int, bytes, State]] = []  # by faults, steps and number
+        self._costs: list[tuple[int, int]] = []  # of each state the least known so far
 
-    def made(self, most: int) -> Precomputed:
+    def made(self, most: int, tell: Callable[[int], None]) -> Precomputed:
         """The table of about `most` states."""
         starts = [self._number(0, 0, self._budget.empty, state) for state in self._machine.initial()]
         records, room = 0, RECORDS_FOR_EACH * most
         while self._waiting and len(self._numbers) < most and records < room:
             faults, steps, number, spent, state = heappop(self._waiting)
             if self._found.records[number] is None:
-                self._found.records[number] = list(self._records(state, spent, faults, steps))
-                records += len(self._found.records[number])
+                known = [*self._records(state, spent, faults, steps)]
+                self._found.records[number] = _text(known)
+                records += len(known)
+                tell(len(self._numbers))
         found = self._found
         used = {
             "table": True,
@@ -109,13 +115,14 @@ class _Table:
             "counters": [{"name": name, "most": most} for name, most in self._most.items()],
         }
         table = {
-            "states": found.states,
-            "spent": found.spent,
-            "records": found.records,
-            "dead": "".join(found.dead),
-            "truths": {name: "".join(each) for name, each in found.truths.items()},
+            "states": f"[{','.join(found.states)}]",
+            "spent": _text(found.spent),
+            "records": f"[{','.join(each or 'null' for each in found.records)}]",
+            "dead": _text("".join(found.dead)),
+            "truths": _text({name: "".join(each) for name, each in found.truths.items()}),
         }
-        return Precomputed(used, table, len({*starts}))
+        text = ",".join(f'"{name}":{each}' for name, each in table.items())
+        return Precomputed(used, f"{{{text}}}", len(found.states), len({*starts}))
 
     def _named(self, name: str, of: Type) -> Json:
         """A name with its type as JSON data."""
@@ -126,13 +133,15 @@ class _Table:
         key, found = (spent, state), self._found
         number = self._numbers.setdefault(key, len(self._numbers))
         if number == len(found.states):
-            found.states.append([plain(value) for value in state])
+            found.states.append(_text([plain(value) for value in state]))
             found.spent.append([int.from_bytes(spent[at : at + 2]) for at in range(0, len(spent), 2)])
             found.records.append(None)
             found.dead.append(self._dead(state))
             for prop in self._of_states:
                 found.truths[prop.name].append(self._truth(prop, state))
-        if found.records[number] is None:
+            self._costs.append((faults, steps + 1))
+        if (faults, steps) < self._costs[number]:
+            self._costs[number] = (faults, steps)
             heappush(self._waiting, (faults, steps, number, spent, state))
         return number
 
@@ -193,6 +202,11 @@ class _Table:
             return self._machine.step_holds(prop, state, each.step, each.state)
         except ModelError:
             return False
+
+
+def _text(data: Json) -> str:
+    """JSON data as text without spaces."""
+    return json.dumps(data, separators=(",", ":"))
 
 
 def plain(value: Value) -> Json:

@@ -63,14 +63,15 @@ def end_of(stop: KeyboardInterrupt | MemoryError) -> End:
 
 def searched(name: str, task: Task, make: Callable[[], ReadySearch]) -> Findings:
     """The findings of the search that `make` prepares; none decided if that is stopped before."""
+    clock = Clock(task, None)
     try:
         with interruptible() as look_up:
             search = make()
             look_up()
-    except (KeyboardInterrupt, MemoryError) as stop:
-        end = end_of(stop)
+    except (KeyboardInterrupt, MemoryError, Over) as stop:
+        end = stop.end if isinstance(stop, Over) else end_of(stop)
         results = tuple(Result(p.name, p.kind, Unknown(end.value)) for p in task.properties)
-        return Findings(name, end, results, Clock(task, None).stats(), depth=0)
+        return Findings(name, end, results, clock.stats(), depth=0)
     return search.findings()
 
 

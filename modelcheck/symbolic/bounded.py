@@ -82,7 +82,7 @@ class _Bounded:
     def __init__(self, wish: BoundedSearch, flat: GroundMachine, task: Task, reporter: Reporter) -> None:
         self._wish, self._flat, self._task, self._reporter = wish, flat, task, reporter
         self._clock = Clock(task, wish.seconds)
-        self._runs = Unrolling(self._flat, task.limits.memory)
+        self._runs = Unrolling(self._flat, task.limits.memory, look=self._clock.left)
         self._names = LeastNames(self._runs, swaps(task, self._flat))
         self._clock.ready()
         self._faults = {

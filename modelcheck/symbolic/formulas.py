@@ -34,10 +34,11 @@ class Formulas:
 
     The values of a number exclude each other, and it has one of them, so a formula needs
     to say only when a number has a value, and never when it has not.
+    `look` is called before each, and may raise: there may be millions.
     """
 
-    def __init__(self, state: State) -> None:
-        self._state = state
+    def __init__(self, state: State, look: Callable[[], object] = lambda: None) -> None:
+        self._state, self._look = state, look
         self._made: dict[GroundTerm, Formula | Number] = {}
 
     def truth(self, term: GroundTerm) -> Formula:
@@ -56,6 +57,7 @@ class Formulas:
             if waiting:
                 stack.extend(waiting)
                 continue
+            self._look()
             self._made[top] = self._formula(top, [self._made[arg] for arg in top.args])
             stack.pop()
         return self._made[term]

@@ -5,7 +5,7 @@ A step is a choice of one rule.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import combinations
 
@@ -70,11 +70,16 @@ class Unrolling:
     """The runs of a machine of a growing number of steps, as formulas, and questions about them.
 
     Costs memory for each step; a question may take for ever, so it is given seconds.
-    `others` are terms to ask about that are not the machine's own.
+    `others` are terms to ask about that are not the machine's own.  `look` is called while formulas are
+    made, and may raise.
     """
 
     def __init__(
-        self, machine: GroundMachine, memory: int | None = None, others: Iterable[GroundTerm] = ()
+        self,
+        machine: GroundMachine,
+        memory: int | None = None,
+        others: Iterable[GroundTerm] = (),
+        look: Callable[[], object] = lambda: None,
     ) -> None:
         if memory is not None:
             z3.set_param("memory_max_size", max(64, memory >> 20))
@@ -83,7 +88,7 @@ class Unrolling:
         self._now = self._fresh("now")
         self._next = self._fresh("next")
         self._fires = [z3.Bool(f"fires{n}") for n in range(len(self._rules))]
-        self._terms = Formulas(self._now)
+        self._terms = Formulas(self._now, look)
         self._step = self._transition()
         for term in others:
             self._terms.made(term)
@@ -323,10 +328,11 @@ class OneStep(Unrolling):
         facts: Sequence[GroundTerm],
         among: GroundTerm,
         memory: int | None = None,
+        look: Callable[[], object] = lambda: None,
         *,
         other: bool = False,
     ) -> None:
-        super().__init__(machine, memory, [*facts, among])
+        super().__init__(machine, memory, [*facts, among], look)
         self._solver = z3.SimpleSolver() if other else z3.SolverFor("QF_FD")
         self._states = [self._now, self._next]
         self._solver.add(*_one_value(self._now), self._terms.truth(among))
@@ -340,9 +346,13 @@ class OneStep(Unrolling):
         self._solver.add(implies(self.start, some(self._is(self._now, s) for s in machine.starts)))
         self.before = [self.new(f"before{n}") for n in range(len(facts))]
         self.after = [self.new(f"after{n}") for n in range(len(facts))]
-        for names, terms in ((self.before, self._terms), (self.after, Formulas(self._next))):
+        for names, terms in ((self.before, self._terms), (self.after, Formulas(self._next, look))):
             pairs = zip(names, facts, strict=True)
             self._solver.add([name == terms.truth(fact) for name, fact in pairs])
+
+    def _transition(self) -> Formula:
+        """Nothing: there is no other step, and the solver is given its parts singly."""
+        return true()
 
     def _changes(self) -> Iterable[Formula]:
         """The formulas of the rules' assignments, and that the rule of a real step is enabled."""

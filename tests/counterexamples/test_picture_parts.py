@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+
+import pytest
 
 from counterexamples.pictures.depict import picture
 from counterexamples.pictures.drawing import lines, width_of
+from counterexamples.pictures.mermaid import mermaid
 from counterexamples.pictures.participants import participants
 from counterexamples.pictures.picture import ArrowKind, Box, Picture
 from counterexamples.pictures.storyboard import MOST_LINES, MOST_TOLD, frames, storyboard, told
@@ -312,6 +316,58 @@ def test_only_what_the_claim_is_about_is_missing_where_entries_do_not_tell() -> 
     assert [box for box in drawn.rows[-1].replicas["copy2"].log or () if box.missing] == [
         Box("1", "t1", missing=True)
     ]
+
+
+def test_what_is_gone_is_not_missing_beside_it_where_entries_do_not_tell() -> None:
+    drawn = violation("elasticsearch", "without_terms", "acked_survive")
+    log = drawn.rows[-1].replicas["copy2"].log or ()
+
+    assert drawn.lost == ("1·t2",)
+    assert [(box.text, box.cut, box.missing) for box in log] == [("t1", False, False), ("t2", True, False)]
+
+
+@pytest.mark.parametrize("draw", [svg, storyboard, mermaid])
+def test_a_frame_around_who_a_claim_is_false_of_has_what_the_claim_reads(
+    draw: Callable[[Picture], str],
+) -> None:
+    of_a_ghost = violation("kafka_epochs", "kafka20961", "truncation_ends")
+    as_at_the_start = violation("mysql_semi_sync", "after_commit", "no_dirty_read")
+
+    assert draw(of_a_ghost).count("asked_in_vain: yes") == 1
+    assert draw(as_at_the_start).count("linked: yes") == 1
+
+
+DOWN = """
+    protocol p
+    sort Node
+    process Node { volatile up: bool = true  volatile tries: 0..3 = 0 }
+    network mail: set of bool
+    state { served: bool = false }
+    fault crash(n: Node) says "{n} crashes" { require up: n.up  n.up := false }
+    action try(n: Node) says "{n} tries" { n.tries := n.tries + 1 }
+    action write(n: Node) says "{n} writes" { mail.send(true) }
+    action serve(n: Node) says "{n} is down, and another serves" { served := true }
+    action meddle(n: Node) says "somebody changes {n}" { n.tries := n.tries + 1 }
+    repair start(n: Node) says "{n} starts" { n.tries := 0 }
+    check c { scope Node = exactly 1, mail = 1  faults none }
+"""
+
+
+@pytest.mark.parametrize(
+    ("action", "event"),
+    [
+        ("try", ("changes while it is down",)),
+        ("write", ("sends while it is down",)),
+        ("serve", ()),
+        ("meddle", ()),
+        ("start", ()),
+    ],
+)
+def test_who_is_down_and_acts_is_pointed_out(action: str, event: tuple[str, ...]) -> None:
+    before, after = drawn_run(DOWN, action), drawn_run(DOWN, "crash", action)
+
+    assert before.rows[-1].events.get("node1", ()) == ()
+    assert after.rows[-1].events.get("node1", ()) == event
 
 
 def test_a_broken_assert_says_which_part_is_false_and_for_which_members() -> None:

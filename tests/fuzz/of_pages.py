@@ -67,10 +67,9 @@ def table(case: Case) -> Differences | None:
     if node() is None or case.findings is None or case.findings.error is not None:
         return None
     code, told, made = playable_beforehand(case.model, case.asked, TABLE)
-    all_, spent = made.table["states"], made.table["spent"]
-    known = [
-        n for n, records in enumerate(made.table["records"]) if records is not None and not any(spent[n])
-    ]
+    found_there = json.loads(made.table)
+    all_, spent = found_there["states"], found_there["spent"]
+    known = [n for n, each in enumerate(found_there["records"]) if each is not None and not any(spent[n])]
     numbers = {json.dumps(all_[number]): number for number in reversed(known)}
     sample = ((numbers.get(json.dumps(plain(state))), state) for state in _some_states(case))
     states = {json.dumps([f"{number:x}"]): state for number, state in sample if number is not None}

@@ -302,24 +302,30 @@ class _Witness:
             was, now = (log.of(state, member) for state in (before, after))
             is_kept = was <= now if isinstance(was, frozenset) else now[: len(was)] == was
             return bool(was) and is_kept == (event == "keeps its log")
+        if event.endswith(" while it is down"):
+            is_up = up is None or up.of(before, member) or up.of(after, member)
+            return not is_up and lane == self.first_of(number) and before != after
         return not event.startswith(("joins", "leaves"))
 
     # ------------------------------------------------------------------ messages
 
     def is_under_way(self, text: str, number: int) -> bool:
-        """Whether a message is there after a step, was sent by who is said to, and a later step needs it."""
+        """Whether a message is there after a step, was sent by who is said to, and a later step needs it.
+
+        Of one that is there from the start it is not said who sent it.
+        """
         ends, _, said = text.partition(": ") if ": " in text.partition("(")[0] else ("", "", text)
         sender = ends.partition("→")[0].strip()
         return any(
             any(self.is_needed(later, place) for later in range(number + 1, len(self.run.steps) + 1))
             and any(
-                self.count(sent, place) > self.count(sent - 1, place)
+                (self.count(sent, place) > self.count(sent - 1, place) if sent else self.count(0, place))
                 and (
                     not sender
-                    or self.is_from(sender, sent, place)
+                    or (sent and self.is_from(sender, sent, place))
                     or sender in self.channel(sent, place).keys
                 )
-                for sent in range(1, number + 1)
+                for sent in range(number + 1)
             )
             for place in self.places(number, said)
         )

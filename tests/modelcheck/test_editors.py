@@ -15,6 +15,7 @@ import pytest
 ROOT = Path(__file__).parent.parent.parent
 TINY = ROOT / "tests" / "modelcheck" / "tiny.rsm"
 NEEDED = (0, 11)  # from which on an editor is set up as the page shows
+ALONE = ("--batch", "-f", "package-initialize")  # with packages of the system, and no user's settings
 SCRIPT = """
 local function wait(what, found)
   assert(vim.wait(60000, found, 10), "never came: " .. what)
@@ -82,7 +83,7 @@ def emacs() -> str:
     found = os.environ.get("EMACS_PROGRAM") or shutil.which("emacs")
     if found is None:
         pytest.skip("Emacs is not installed")
-    has_eglot = [found, "-Q", "--batch", "--eval", "(kill-emacs (if (require 'eglot nil t) 0 1))"]
+    has_eglot = [found, *ALONE, "--eval", "(kill-emacs (if (require 'eglot nil t) 0 1))"]
     if subprocess.run(has_eglot, capture_output=True, check=False).returncode:
         pytest.skip("this Emacs has no eglot")
     return found
@@ -100,7 +101,7 @@ def test_emacs_shows_actions_and_mistakes_with_the_settings_of_the_page(emacs: s
     shutil.copy(TINY, tmp_path)
 
     run = subprocess.run(
-        [emacs, "-Q", "--batch", "-l", "init.el", "-l", "script.el"],
+        [emacs, *ALONE, "-l", "init.el", "-l", "script.el"],
         cwd=tmp_path,
         env={**os.environ, "HOME": str(tmp_path), "PYTHONPATH": str(ROOT)},
         capture_output=True,

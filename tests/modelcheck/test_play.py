@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from modelcheck.answers.played import played_beforehand
+from modelcheck.asking.models import pick_checks
 from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
+from spec.load import load
 from tests.pages import assert_sound
 
 TINY = "tests/modelcheck/tiny.rsm"
@@ -35,6 +38,17 @@ def test_a_page_is_sound_small_and_the_same_each_time(
     root = assert_sound(one)
     assert root.find("title")[0].words.startswith("tiny · ")
     assert capsys.readouterr().err == "".join(f"modelcheck: wrote {page}\n" for page in pages)
+
+
+def test_states_computed_beforehand_are_counted_while_they_are_found() -> None:
+    ((model, check),) = pick_checks(load(TINY), ["surprise"])
+    heard: list[int] = []
+
+    _, made = played_beforehand(model, check, 20, heard.append)
+
+    assert len(heard) > 1
+    assert heard == sorted(heard)
+    assert heard[-1] == made.count
 
 
 def test_what_is_too_wide_for_the_engine_is_played_by_its_first_states(

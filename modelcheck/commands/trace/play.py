@@ -59,9 +59,12 @@ def run(args: argparse.Namespace, output: Output) -> int:
     finally:
         progress.clear()
     if page is None:
-        progress.begin(f"{model.name} · {check.name}: computing its states")
+        most, doing = args.precomputed or MOST_STATES, f"{model.name} · {check.name}: computing its states"
+        progress.begin(doing)
         try:
-            page, made = played_beforehand(model, check, args.precomputed or MOST_STATES)
+            page, made = played_beforehand(
+                model, check, most, lambda done: progress.mention(f"{doing} · {done:,} of {most:,}")
+            )
         finally:
             progress.clear()
         output.tell(f"  The page carries {_carried(made)}.")

@@ -56,7 +56,7 @@ class Frames:
         """Make a fresh solver that knows every blocked cube."""
         system = self.system
         self._step = step = OneStep(
-            system.machine, [fact.term for fact in self.facts], system.formed, self._memory
+            system.machine, [fact.term for fact in self.facts], system.formed, self._memory, self._seconds
         )
         self._before = dict(self._both(step.before))
         self._after = dict(self._both(step.after))

@@ -5,7 +5,7 @@ Bradley (2011), "SAT-based model checking without unrolling".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from time import monotonic
@@ -85,6 +85,7 @@ class _Search:
         self._wish, self._system, self._task, self._reporter = wish, system, task, reporter
         self._clock = Clock(task, wish.seconds)
         self._reported = monotonic()
+        self._look_up: Callable[[], None] = lambda: None  # until the search begins
         self._facts = facts(task.model, task.scope, system.machine)
         self._orbits = CubeOrbits(task.model, task.scope, self._facts)
         self._frames = self._no_frames()

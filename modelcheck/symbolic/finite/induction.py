@@ -83,10 +83,10 @@ class _Induction:
         self._clock = Clock(task, wish.seconds)
         self._measures = list(measures(task.model, system.machine))
         others = [*system.terms(), *self._measures]
-        memory = task.limits.memory
-        self._base = Unrolling(system.machine, memory, others)  # from the start
-        self._short = Unrolling(system.machine, memory, others)  # from anywhere, before the last step
-        self._long = Unrolling(system.machine, memory, others)  # and after it
+        given = (system.machine, task.limits.memory, others, self._clock.left)
+        self._base = Unrolling(*given)  # from the start
+        self._short = Unrolling(*given)  # from anywhere, before the last step
+        self._long = Unrolling(*given)  # and after it
         self._short.restart(system.formed)
         self._long.restart(system.formed)
         self._steps = 0  # of the induction

@@ -79,7 +79,8 @@ class Clauses:
     def _solver(self, *, other: bool) -> OneStep:
         """A fresh solver with each group of clauses under its own literal, and the bad states by claim."""
         system = self._system
-        step = OneStep(system.machine, [fact.term for fact in self._facts], system.formed, other=other)
+        terms = [fact.term for fact in self._facts]
+        step = OneStep(system.machine, terms, system.formed, look=self._seconds, other=other)
         self._bad = {name: step.name(f"bad {name}", system.bad(name)) for name in system.claims}
         self._without = {n: step.no(each) for n, each in enumerate(step.before, 1)}
         self._groups = [step.new(f"group {n}") for n in range(len(self.groups))]

@@ -376,7 +376,7 @@ def test_a_table_tells_of_a_state_what_the_language_means(
     model, asked = question(file, name, scope)
     machine, sample = Machine(model, asked.scope), some_states(Machine(model, asked.scope))
     code, told, made = playable_beforehand(model, asked, 400)
-    table = made.table
+    table = json.loads(made.table)
     numbers = {json.dumps(state): number for number, state in reversed([*enumerate(table["states"])])}
     found_there = {json.dumps(plain(state)): state for state in sample}
     known = {

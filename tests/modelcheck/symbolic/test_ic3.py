@@ -26,6 +26,7 @@ from modelcheck.symbolic.finite.induction import Induction
 from modelcheck.symbolic.finite.invariant import Clauses
 from modelcheck.symbolic.finite.orbits import Cube, CubeOrbits
 from modelcheck.symbolic.finite.system import System, system
+from modelcheck.symbolic.formulas import Formulas
 from modelcheck.symbolic.interrupts import interruptible
 from spec.load import loads
 from spec.meaning.semantics import Machine, State, Taken
@@ -311,6 +312,20 @@ def test_no_time_is_no_answer() -> None:
 
     assert found.end is End.SECONDS
     assert all(isinstance(result.verdict, Unknown) for result in found.results)
+
+
+@pytest.mark.parametrize("engine", ["ic3", "bmc", "induction"])
+def test_the_limit_of_time_is_kept_while_formulas_are_made(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[GroundTerm] = []
+    monkeypatch.setattr(Formulas, "_formula", lambda _, term, __: made.append(term))
+    model = loads(STAIRS)[0]
+
+    found = check(model, model.checks[0], engine=engine, limits=Limits(seconds=0.0)).findings
+
+    assert found.end is End.SECONDS
+    assert made == []
 
 
 def test_ctrl_c_gives_what_was_found() -> None:
