@@ -12,14 +12,11 @@ import pytest
 
 from counterexamples.trace import Trace
 from modelcheck.api import Unsupported, check
-from modelcheck.cli import main
-from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Unknown, Violated
 from modelcheck.kafka.settings.readers.recognition import read_text
 from modelcheck.kafka.settings.resolution.settings import resolve
 from spec.load import loads
 from spec.source import Source
-from tests.modelcheck.kafka.files.made_cluster import without_leader
 from tests.protocol_checks import named_check
 
 PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "limits.md"
@@ -86,15 +83,6 @@ def test_a_refused_command() -> None:
     script = read_text(Source("c.sh", f"#!/bin/sh\n{both}\n"))
 
     assert resolve([script], kafka="3.9").value("min.insync.replicas").value == 1
-
-
-@wart()
-def test_a_reassignment_without_a_leader(tmp_path: Path) -> None:
-    cluster = without_leader()
-    cluster.reassign(3, 1)
-    cluster.write(tmp_path)
-
-    assert main(["kafka", "explain-log", str(tmp_path)]) == Exit.EXPECTED
 
 
 def test_every_wart_on_the_page_has_a_test_and_every_test_a_wart() -> None:

@@ -14,6 +14,7 @@ NOTE(sound): what is left out of the search costs no run that explains the files
   both are of one process: what lies between can come after it;
 * a broker without a session that it needs before its next return is left out: NOTE(sessions); so is one
   that is down before lines of its log are true that come before its next start;
+* before the first observation of an older partition only starts are made that it needs: NOTE(earlier);
 * a fault or a step that must still come is counted at once (see `due` and `ahead`), so a run that would
   need more of them than another one is looked at later.
 """
@@ -23,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from modelcheck.kafka.incident.explain_log.earlier_starts import earlier_starts
 from modelcheck.kafka.incident.explain_log.later_lines import last_up, later_falls, later_truncations
 from modelcheck.kafka.incident.explain_log.needed_sessions import NeededSessions
 from modelcheck.kafka.incident.explain_log.observations import (
@@ -99,6 +101,7 @@ class ObservationProduct:
         proves = observed.sessions and bool(scope.config["fenced_kept_out"])
         self._proven = ProvenFaults(self.events if proves else ())
         self._sessions = NeededSessions(self.events, len(observed.brokers)) if proves and look_ahead else None
+        self._earlier = earlier_starts(observed, scope)
         self.free = frozenset(model.free)
         self.faults = frozenset(model.faults)
 
@@ -158,12 +161,17 @@ class ObservationProduct:
 
     def due(self, point: Point) -> int:
         """A lower bound on the faults still to come: unclean shutdowns, and what the timeline proves."""
-        return self._falls_due(point) + self._cuts_due(point) + self._losses_due(point)
+        return (
+            self._falls_due(point)
+            + self._cuts_due(point)
+            + self._losses_due(point)
+            + self._strikes_due(point)[1]
+        )
 
     def reducing(self, point: Point) -> frozenset[str]:
         """The faults by which fewer may be due."""
         return frozenset().union(
-            FALLS & self.faults if self._falls_due(point) else (),
+            FALLS & self.faults if self._falls_due(point) + self._strikes_due(point)[1] else (),
             CUTS if self._cuts_due(point) else (),
             LOST_SESSIONS if self._losses_due(point) else (),
         )
@@ -178,6 +186,17 @@ class ObservationProduct:
         up, session = (point.state[self._at[name]] for name in ("Broker.up", "Broker.session"))
         out = [runs and not has for runs, has in zip(up, session, strict=True)]
         return self._proven.lost_sessions(point.position, out)
+
+    def _strikes_due(self, point: Point) -> tuple[int, int]:
+        """Lower bounds on the starts still to come before the timeline, and on the falls for these."""
+        if self._earlier is None or point.position > 0:
+            return 0, 0
+        logged = [falls[count] for falls, count in zip(self._falls, point.lines, strict=True)]
+        falls = [
+            runs and not any(broker in each for each in logged)  # else its fall is due already
+            for broker, runs in enumerate(self._runs(point.state))
+        ]
+        return self._earlier.due(self.control(point.state), falls)
 
     def _falls_due(self, point: Point) -> int:
         """A lower bound on the unclean shutdowns still to come.
@@ -222,6 +241,7 @@ class ObservationProduct:
                 steps += broker not in stopped
             elif end.left is Left.UNCLEAN:
                 steps += up[broker] or broker in stopped
+        steps += self._strikes_due(point)[0]
         steps += self._proven.heals(point.position, state[at["Broker.linked"]], state[at["isr"]])
         return steps + sum(later[count] for later, count in zip(self._truncations, point.lines, strict=True))
 
@@ -332,6 +352,10 @@ class ObservationProduct:
     def _positions(self, point: Point, step: Step, after: State) -> Iterator[int]:
         """The timeline positions that a step can lead to; none if it contradicts the timeline."""
         was, now = self.control(point.state), self.control(after)
+        is_start = point.position == 0 and step.action in BEGINS
+        if is_start and self._earlier is not None and self._earlier.strikes(step.args[0], was, now):
+            yield from self._begun(after)
+            return
         is_seen = step.action in CHANGES or (self.observed.sessions and step.action in RETURNS | REGISTERS)
         if was == now and not is_seen:
             yield self._skip(point.position, after)
@@ -415,7 +439,9 @@ class ObservationProduct:
         if step.action not in FALLS or not self.observed.sessions:
             return True
         broker, position = step.args[0], after.position
-        comes_back = self._last_back.get(broker, NONE) >= position
+        comes_back = self._last_back.get(broker, NONE) >= position or (
+            position == 0 and self._earlier is not None and self._earlier.stays_up(broker)
+        )
         if step.action in LOSES_DISK and not self._loses_disk(broker, position, comes_back=comes_back):
             return False
         end = self.observed.ends.get(broker)
@@ -444,7 +470,8 @@ class ObservationProduct:
                 for each in self.events[position:]
                 if isinstance(each, Registered | Back) and each.broker == broker
             )
-            return next(following).new_directory is not False
+            found = next(following, None)
+            return found is None or found.new_directory is not False
         end = self.observed.ends.get(broker)
         return end is None or not end.folder
 

@@ -20,10 +20,11 @@ EVERY = 256  # points between two looks at the clock
 EAGER = 3  # what a step that must still come counts, where one that was taken counts 1: finds a run soon
 EXACT = 1  # the same, for the fewest steps
 REFINED = 4_000  # points that are looked at for a run of fewer steps, when one is known
-QUICK = 2_000  # points after which any run will do, and then a cheaper one
+QUICK = 2_000  # points after which any run will do as well, and then a cheaper one
 EACH = 60  # points more for each event: a long history takes as many to be gone through at all
-TURNS = 20_000  # points in which any run is looked for, before the one with the fewest faults is again
-PROVING = 10_000  # points that are looked at to show that a known run has the fewest faults
+PROVING = (
+    10_000  # points of the search for the fewest faults, until then and to show that a known run has them
+)
 FAULT = 5  # what a fault counts, in steps, where any run will do
 # Of two runs as long, that with less of this is shown: what loses records, or acknowledges them too early.
 GRAVE = {"produce_unheeding": 1, "power_loss": 1} | dict.fromkeys(LOSES_DISK, 2)
@@ -77,57 +78,56 @@ def fewest(
     Where the search for it does not end soon, any run, of which `least` says whether it is known to have the
     fewest faults.
     """
-    states = limits.states
-    soon = QUICK + EACH * len(product.observed.events)
-    quick = replace(limits, states=_smaller(soon, states))
-    found = ExplanationSearch(product, quick, on_progress).run()
-    if found.end is End.STATES and (states is None or states > soon):
-        found = _any_first(product, limits, on_progress, found)
+    found = _first_found(product, limits, on_progress)
     if found.run is None:
         return found
-    shorter = ExplanationSearch(
-        product, replace(limits, states=_smaller(REFINED, states), faults=found.faults), on_progress, EXACT
-    ).run()
+    fewer_steps = replace(limits, states=_smaller(REFINED, limits.states), faults=found.faults)
+    shorter = ExplanationSearch(product, fewer_steps, on_progress, EXACT).run()
     if shorter.run is None:
         return found if shorter.end is not End.INTERRUPTED else replace(found, end=End.INTERRUPTED)
     return replace(shorter, seen=shorter.seen + found.seen)
 
 
-def _any_first(
-    product: ObservationProduct, limits: ExplanationLimits, on_progress: OnProgress, quick: ExplanationResult
+def _first_found(
+    product: ObservationProduct, limits: ExplanationLimits, on_progress: OnProgress
 ) -> ExplanationResult:
-    """Any run, then cheaper ones as long as they are soon found, then whether there is one with fewer faults.
+    """A run with the fewest faults, or one that is found sooner, made cheaper.
 
-    `quick` is a search for the one with the fewest that was given up; it has the rest, if no run is found.
+    The search for the fewest faults ends soon where that for any run goes astray, and the other way round.
+    So they take turns, each from where it was, with twice as many points each time.
     """
-    left = None if limits.states is None else limits.states - quick.seen
-    found, seen = None, quick.seen
-    asked = replace(limits, states=_smaller(TURNS, left))
+    cheapest = ExplanationSearch(product, limits, on_progress)
+    any_run = ExplanationSearch(product, limits, on_progress, in_turn=True)
+    points = QUICK + EACH * len(product.observed.events)
     while True:
-        next_one = ExplanationSearch(product, asked, on_progress, in_turn=True).run()
-        seen += next_one.seen
-        left = None if left is None else max(0, left - next_one.seen)
-        if next_one.run is None:
+        for search, other in ((cheapest, any_run), (any_run, cheapest)):
+            left = None if limits.states is None else limits.states - other.seen
+            found = search.run(_smaller(points, left))
+            if found.run is not None and search is any_run:
+                return _cheaper(found, cheapest, any_run, limits.states)
+            if found.end is not End.STATES or (left is not None and found.seen >= left):
+                return replace(found, seen=cheapest.seen + any_run.seen)
+        points *= 2
+
+
+def _cheaper(
+    found: ExplanationResult, cheapest: ExplanationSearch, any_run: ExplanationSearch, states: int | None
+) -> ExplanationResult:
+    """Cheaper runs than the one found, as long as they are soon found; then whether it is the cheapest."""
+    least = cheapest.faults
+    while found.faults > least:
+        left = None if states is None else states - cheapest.seen
+        fewer = any_run.run(_smaller(any_run.seen + QUICK, left), found.faults - 1)
+        if fewer.run is None and fewer.end is not End.INTERRUPTED:
+            left = None if states is None else states - any_run.seen
+            fewer = cheapest.run(_smaller(PROVING, left), found.faults - 1)
+            least = cheapest.faults
+        if fewer.run is None:
+            least = found.faults if fewer.complete else least
+            found = replace(found, end=End.INTERRUPTED if fewer.end is End.INTERRUPTED else found.end)
             break
-        found = next_one
-        asked = replace(asked, states=_smaller(QUICK, left), faults=found.faults - 1)
-        if found.faults <= quick.faults:
-            break
-    if found is None:
-        if next_one.end is End.STATES and left != 0:
-            next_one = ExplanationSearch(product, replace(limits, states=left), on_progress).run()
-            seen += next_one.seen
-        return replace(next_one, seen=seen)
-    least = quick.faults
-    if found.faults > least:
-        asked = replace(asked, states=_smaller(PROVING, left))
-        fewer = ExplanationSearch(product, asked, on_progress).run()
-        seen += fewer.seen
-        if fewer.run is not None:
-            return replace(fewer, seen=seen)
-        least = found.faults if fewer.complete else max(least, fewer.faults)
-        found = replace(found, end=End.INTERRUPTED if fewer.end is End.INTERRUPTED else found.end)
-    return replace(found, seen=seen, least=least)
+        found = fewer
+    return replace(found, seen=cheapest.seen + any_run.seen, least=min(least, found.faults))
 
 
 def _smaller(most: int, states: int | None) -> int:
@@ -198,7 +198,7 @@ class _InTurn:
 
 
 class ExplanationSearch:
-    """One search, and what it has found so far; `run` may be interrupted at any time.
+    """One search, and what it has found so far; `run` may be interrupted at any time, and continues there.
 
     Points are looked at by the faults that a run through them has at least, those that must still come
     among them, so the first one that explains everything has the fewest.  Then by steps: an `eager` search
@@ -226,6 +226,7 @@ class ExplanationSearch:
         self._guidance = Guidance(product.observed, product.at) if eager > EXACT else None
         self._limits = limits
         self._on_progress = on_progress
+        self._until = limits.states
         self._seen = self._faults = self._reached = 0
         self._best: dict[tuple[bytes, int, int, tuple[int, ...]], tuple[int, int, int]] = {}
         self._points: list[Point] = []
@@ -235,43 +236,74 @@ class ExplanationSearch:
         self._furthest: list[int] = []
         self._waiting = _InTurn() if in_turn else _Cheapest()
 
-    def run(self) -> ExplanationResult:
-        """Search until an explanation is found, none exists, or a limit ends the search."""
+    @property
+    def seen(self) -> int:
+        """How many points have been looked at."""
+        return self._seen
+
+    @property
+    def faults(self) -> int:
+        """How many faults a run has that the search for the fewest has not found yet, at least."""
+        return self._faults
+
+    def run(self, until: int | None = None, faults: int | None = None) -> ExplanationResult:
+        """Search until an explanation is found, none exists, or a limit ends the search.
+
+        `until` is a number of points, in place of that of the limits.  Runs with more `faults` than
+        these are left out, here and in later calls.
+        """
+        self._until = self._limits.states if until is None else until
+        if self._until is not None and self._seen >= self._until:
+            return self._result(None, End.STATES)
         try:
-            found = self._search()
+            found = self._search(faults)
         except Stopped as stopped:
             return self._result(None, stopped.end)
         except KeyboardInterrupt:
             return self._result(None, End.INTERRUPTED)
         return self._result(found, End.COMPLETE)
 
-    def _search(self) -> int | None:
+    def _search(self, most: int | None) -> int | None:
         """The index of the final point of an explanation; None if there is none."""
-        product = self.product
-        for point in product.starts():
-            self._add(point, NONE, None, (0, 0), 0)
+        if not self._points:
+            for point in self.product.starts():
+                self._add(point, NONE, None, (0, 0), 0)
         while self._waiting:
             waiting = self._waiting.pop()
-            faults, number = waiting.faults, waiting.number
-            steps, point, spent = self._steps[number], self._points[number], self._spent[number]
-            due = product.due(point)
-            if waiting.paid:
-                for step, after in product.next(point, product.faults):
-                    if product.due(after) >= due:
-                        self._add(after, number, step, _with(spent, step), steps + 1)
-                continue
-            if self._best[self._key(point)] != (faults, steps, spent[1]):
-                continue  # found again with less
-            self._look(faults, point.position, number)
-            if product.is_end(point):
-                return number
-            for step, after in product.next(point, product.free):
-                self._add(after, number, step, _with(spent, step, faults=0), steps + 1)
-            for step, after in product.next(point, product.reducing(point)) if due else ():
-                if product.due(after) < due:
-                    self._add(after, number, step, _with(spent, step), steps + 1)
-            self._wait(faults + 1, waiting.whole, waiting.ahead, number, paid=True)
+            if most is None or waiting.faults <= most:
+                if self._is_final(waiting):
+                    return waiting.number
+            elif not self._in_turn:
+                self._waiting.push(waiting, self._points[waiting.number].position)
+                return None  # all others have as many
         return None
+
+    def _is_final(self, waiting: _Candidate) -> bool:
+        """Whether a point explains everything; otherwise what follows it waits."""
+        product, faults, number = self.product, waiting.faults, waiting.number
+        steps, point, spent = self._steps[number], self._points[number], self._spent[number]
+        due = product.due(point)
+        if waiting.paid:
+            for step, after in product.next(point, product.faults):
+                if product.due(after) >= due:
+                    self._add(after, number, step, _with(spent, step), steps + 1)
+            return False
+        if self._best[self._key(point)] != (faults, steps, spent[1]):
+            return False  # found again with less
+        try:
+            self._look(faults, point.position, number)
+        except Stopped:
+            self._waiting.push(waiting, point.position)
+            raise
+        if product.is_end(point):
+            return True
+        for step, after in product.next(point, product.free):
+            self._add(after, number, step, _with(spent, step, faults=0), steps + 1)
+        for step, after in product.next(point, product.reducing(point)) if due else ():
+            if product.due(after) < due:
+                self._add(after, number, step, _with(spent, step), steps + 1)
+        self._wait(faults + 1, waiting.whole, waiting.ahead, number, paid=True)
+        return False
 
     def _add(
         self, point: Point, predecessor: int, step: Step | None, spent: tuple[int, int], steps: int
@@ -317,7 +349,7 @@ class ExplanationSearch:
             return
         self._on_progress(self._seen, faults, self._reached)
         limits = self._limits
-        if limits.states is not None and self._seen >= limits.states:
+        if self._until is not None and self._seen >= self._until:
             raise Stopped(End.STATES)
         if limits.patience.left == 0:
             raise Stopped(End.SECONDS)

@@ -60,6 +60,19 @@ def test_replicas_in_another_order_are_the_same_ones(
     assert not [line for line in found["basis"] if "replicas of" in line]
 
 
+@pytest.mark.parametrize(("replicas", "faults"), [((3, 1), 3), ((3, 1, 4, 2), 4)])
+def test_other_replicas_without_a_leader_begin_with_who_was_struck_before(
+    replicas: tuple[int, ...], faults: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two were eligible by min.insync.replicas, and one is: the other has started since, in no file."""
+    cluster = without_leader()
+    cluster.reassign(*replicas)
+    cluster.write(tmp_path)
+    found = explained(capsys, tmp_path)
+
+    assert sum(found["explained"]["faults"].values()) == faults
+
+
 # ------------------------------------------------------------------ what no file has
 
 
