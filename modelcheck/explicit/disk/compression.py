@@ -33,7 +33,7 @@ def compressed(data: bytes | memoryview) -> bytes:
     return made
 
 
-def decompressed(data: bytes, most: int) -> bytes:
+def decompressed(data: bytes | memoryview, most: int) -> bytes:
     """The data that were compressed, which have at most `most` bytes. Raises ValueError."""
     zstd = _zstd()
     try:
