@@ -37,7 +37,7 @@ TAG_SIZE = TAG // 8
 Piece = tuple[int, int]  # states in order: their address, and how many; there until the next is asked for
 TaggedPiece = tuple[int, int, int]  # the same, and the address of their tags
 Place = tuple[int, int, int]  # of a block, as in the index
-Read = Callable[[int, int], bytes]  # of a file: so many bytes from there, fewer at its end
+Read = Callable[[int, int], bytes]  # of a file: from where, and how many; fewer at its end
 P = TypeVar("P", Piece, TaggedPiece)
 
 
@@ -69,19 +69,25 @@ class StoredRun:
 
 
 class StateArrays:
-    """Sorts, splits and compares arrays of states; `block` is how many states a block has."""
+    """Sorts, splits and compares arrays of states; `block` is how many states a block has.
 
-    def __init__(self, call: Mapping[str, Any], words: int, block: int = BLOCK) -> None:
+    What is read once, soon after it is written, is not worth compressing beyond that.
+    """
+
+    def __init__(
+        self, call: Mapping[str, Any], words: int, block: int = BLOCK, *, compresses: bool = True
+    ) -> None:
         self.call = call
         self.words = words
         self.width = 8 * words
         self.block = block
+        self._compresses = compresses
         self._counts = Region(8 * DIGITS * self.width)
 
-    def sort(self, states: Region, other: Region, count: int) -> Piece:
-        """The sorted states, in either of two regions."""
-        is_other = self.call["sort_by_value"](states.address, other.address, count, self._counts.address)
-        return (other if is_other else states).address, count
+    def sort(self, states: int, other: int, count: int) -> Piece:
+        """The sorted states, at either of two addresses."""
+        is_other = self.call["sort_by_value"](states, other, count, self._counts.address)
+        return (other if is_other else states), count
 
     def at(self, address: int, index: int) -> Words:
         """A state of an array."""
@@ -99,13 +105,18 @@ class StateArrays:
         """The states of a block as they are in a file."""
         buffer = ctypes.create_string_buffer(self._most_split(count))
         size = self.call["split_bytes"](address, count, buffer)
-        return compressed(memoryview(buffer)[:size])
+        states = memoryview(buffer)[:size]
+        return compressed(states) if self._compresses else bytes(states)
 
     def unpack(self, data: bytes | memoryview, count: int, to: int) -> None:
         """Store the states of a block. Raises ValueError."""
-        split = decompressed(data, self._most_split(count))
+        split = self.split(data, count)
         if len(split) < 2 * count or not self.call["join_bytes"](split, len(split), count, to):
             raise ValueError("another size")
+
+    def split(self, data: bytes | memoryview, count: int) -> bytes:
+        """The states of a block, split into bytes. Raises ValueError."""
+        return decompressed(data, self._most_split(count)) if self._compresses else bytes(data)
 
     def _most_split(self, count: int) -> int:
         """The most bytes that states have when they are split."""
@@ -175,7 +186,7 @@ class RunSource(Protocol):
         ...
 
     def readable(self) -> AbstractContextManager[None]:
-        """A context in which what cannot be read, or is not as it was written, is said in its words."""
+        """A context in which an error says, as the source does, what cannot be read or was changed."""
         ...
 
 
@@ -257,6 +268,26 @@ class SortedRun:
 
     def each(self, blocks: Sequence[int], to: int) -> Iterator[int]:
         """Store the states of each of some blocks, which ascend, before the next; yields how many."""
+        for data, count in self._packed(blocks):
+            with self._source.readable():
+                self._arrays.unpack(data, count, to)
+            yield count
+
+    def store(self, to: int) -> None:
+        """Store all states, one behind the other."""
+        for data, count in self._packed(self.blocks):
+            with self._source.readable():
+                self._arrays.unpack(data, count, to)
+            to += self._arrays.width * count
+
+    def check(self) -> None:
+        """Look at the checksum of each block. Raises as its source."""
+        for data, count in self._packed(self.blocks):
+            with self._source.readable():
+                self._arrays.split(data, count)
+
+    def _packed(self, blocks: Sequence[int]) -> Iterator[tuple[memoryview, int]]:
+        """The bytes of each of some blocks, and its number of states."""
         with self._source.opened() as read:
             for first, end in self._together(blocks):
                 begin, behind = self._places[blocks[first]][0], self._places[blocks[end - 1]][2]
@@ -264,9 +295,7 @@ class SortedRun:
                     data = memoryview(read(begin, behind - begin))
                 for block in blocks[first:end]:
                     start, count, stop = self._places[block]
-                    with self._source.readable():
-                        self._arrays.unpack(data[start - begin : stop - begin], count, to)
-                    yield count
+                    yield data[start - begin : stop - begin], count
 
     def _together(self, blocks: Sequence[int]) -> Iterator[tuple[int, int]]:
         """From which to which of some blocks are read at once: neighbours, up to what the source says."""
