@@ -29,7 +29,7 @@ from spark_explore.search.local_level import Executors, LocalExecutor
 from spark_explore.search.recovery import FileFindings
 from spark_explore.storage.pieces import Damaged
 from spark_explore.storage.run import begin, resume, see_room
-from spark_explore.storage.store import Remembering, seen_from_anywhere, store_at
+from spark_explore.storage.store import seen_from_anywhere, store_at
 from spec.meaning.semantics import Machine
 from spec.model.kinds import OF_FAIR_RUNS
 
@@ -108,7 +108,7 @@ class SparkEngine:
 
     def _findings(self, task: Task, reporter: Reporter, place: str) -> Findings:
         """The findings of the search in the folder or URI `place`."""
-        store = Remembering(store_at(place))
+        store = store_at(place)
         before = resume(store, task) if self._resume else None
         if before is None:
             see_room(store)  # before anything is started

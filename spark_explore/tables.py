@@ -14,12 +14,13 @@ from modelcheck.contract.engine import Task
 from modelcheck.explicit.codegen.search.context import NOWHERE
 from modelcheck.explicit.codegen.search.runtime import ACTION, FAULT, MOST_NAMED
 from modelcheck.explicit.codegen.states.layout import PackedLayout, layout
-from modelcheck.explicit.native.kernel import Kernel
+from modelcheck.explicit.native.functions import Codes
+from modelcheck.explicit.native.kernel import Kernel, sorted_states
 from spark_explore.columns import ArrowColumn, PackedCodes, Words, columns
-from spark_explore.search.blocks import FAILED, Expander, address_of
+from spark_explore.search.blocks import FAILED, Expander
 from spark_explore.search.remote import numbers
-from spark_explore.storage.pieces import FilePiece, blocks, split
 from spark_explore.storage.run import Json, level_from_json, manifests, opened
+from spark_explore.storage.sorted_pieces import PieceBlocks, SortedPieces, address_of, split
 from spark_explore.storage.store import seen_from_anywhere, store_at
 from spec.frozen import frozen
 from spec.load import loads
@@ -47,7 +48,7 @@ class ReadRows:
     """A Spark task: what is read of pieces, given by number."""
 
     place: str
-    pieces: Sequence[FilePiece]
+    pieces: Sequence[PieceBlocks]
 
     def __call__(self, batches: Rows) -> Rows:
         """The rows."""
@@ -56,10 +57,9 @@ class ReadRows:
     def rows(self, which: Iterable[int]) -> Rows:
         """The rows of the pieces with these numbers."""
         here = run_at(self.place)
-        read = self._reader(here)
-        for number in which:
-            for block in blocks(store_at(self.place), [self.pieces[number]], 8 * here.packed.words):
-                yield from read(block)
+        read, states = self._reader(here), here.states(self.place)
+        for block in states.blocks(self.pieces[number] for number in which):
+            yield from read(block)
 
     @property
     def schema(self) -> pa.Schema:
@@ -120,7 +120,7 @@ def levels_of(
     """
     here, where, found = run_at(place), seen_from_anywhere(place), list[LevelRows]()
     for level in map(level_from_json, manifests(store_at(place))):
-        pieces = split(level.new, PART, 8 * here.packed.words)
+        pieces = split(level.new, PART)
         if pieces:
             paid = here.budget.total is None or level.faults < here.budget.total
             read = (
@@ -159,6 +159,16 @@ class RunModel:
     def columns(self) -> Sequence[tuple[str, ArrowColumn]]:
         """The column of each variable."""
         return columns(self.model, self.scope, self.packed)
+
+    def states(self, place: str) -> SortedPieces:
+        """What reads the states at a place."""
+        words = self.packed.words
+        return SortedPieces(store_at(place), sorted_states(words, self._codes), words)
+
+    @cached_property
+    def _codes(self) -> Codes:
+        """The loaded code, which is there as long as this is."""
+        return Codes()
 
     def kernel(self, *properties: str) -> Kernel:
         """The compiled code that expands states, and asks for these properties."""
@@ -249,7 +259,7 @@ class TransitionRows:
         """The steps from the states of a block."""
         per_state = self._here.packed.words
         states = np.frombuffer(block, "<u8").reshape(-1, per_state)
-        expander = Expander(self._kernel, 1, 1)
+        expander = Expander(self._kernel)
         try:
             for entries in expander.entries(block, paid=paid):
                 own = np.frombuffer(entries, "<u8").reshape(-1, per_state + 1)

@@ -144,7 +144,7 @@ class ExplicitEngine:
         sizes = self._room or room_for(kernel.layout.words, task.limits.memory)
         with (
             closing(Helpers(threads - 1)) as helpers,
-            closing(StateArrays(kernel, sizes.block)) as arrays,
+            closing(StateArrays(kernel.sorted_states(), kernel.layout.words, sizes.block)) as arrays,
             closing(
                 StateFolder(task.keep.folder, arrays, helpers, most=task.limits.disk, resume=task.keep.resume)
             ) as folder,

@@ -27,6 +27,7 @@ NEEDED = (
     "networkx",
     "numpy",
     "pyarrow",
+    "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd",
     "spec.load",
     "modelcheck.explicit.engine",
 )
@@ -80,7 +81,8 @@ def _missing() -> str | None:
         try:
             import_module(name)
         except ModuleNotFoundError as error:
-            return str(error.name).partition(".")[0]
+            missing = str(error.name)
+            return name if missing.startswith("backports") else missing.partition(".")[0]
         except (ImportError, OSError, SyntaxError, MemoryError) as error:
             _mind_limit(name)
             return f"a {name} that can be loaded ({error})"

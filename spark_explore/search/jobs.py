@@ -21,7 +21,7 @@ from modelcheck.contract.result import End
 from modelcheck.explicit.codegen.states.layout import Words
 from modelcheck.explicit.native.kernel import Kernel
 from spark_explore.cluster.session import reason
-from spark_explore.search.blocks import Expanded
+from spark_explore.search.blocks import Expanded, least
 from spark_explore.search.local_level import Advance, Pieces
 from spark_explore.search.marks import Aim, Marked, Marks, joined, marks_from_json
 from spark_explore.search.remote import (
@@ -35,8 +35,9 @@ from spark_explore.search.remote import (
     Work,
 )
 from spark_explore.search.remote_marks import AnswerQuestions, Ask, Goals, Part, WriteMarks
-from spark_explore.storage.pieces import Damaged, FilePiece, count_states, piece_from_json, split
+from spark_explore.storage.pieces import Damaged
 from spark_explore.storage.run import RunFolder, left_folder
+from spark_explore.storage.sorted_pieces import PieceBlocks, SortedPiece, count_states, split
 from spark_explore.storage.spent import JOBS, CoreSeconds
 from spark_explore.storage.store import forget
 
@@ -82,7 +83,6 @@ class SparkExecutors:
         self._kernel = kernel
         self._run = run
         self._left = left
-        self._width = 8 * kernel.layout.words
         by_files = "://" not in place  # where a file costs no more than to send it
         self._token = uuid.uuid4().hex
         mission = Mission(task, place, run.name, run.shards, self._token, by_files)
@@ -114,25 +114,23 @@ class SparkExecutors:
         forget(self._run.store, left_folder(level))
         self._all_there(answer["shard"] for answer in answers if "shard" in answer)
         deduplicated = sorted((a for a in answers if "shard" in a), key=lambda answer: int(answer["shard"]))
-        finds: dict[int, Words] = {}
-        for answer in deduplicated:
-            _least(finds, answer["finds"])
+        finds = least(find for answer in deduplicated for find in answer["finds"])
         return Advance(
-            [piece_from_json(piece) for answer in deduplicated for piece in answer["new"]],
-            [piece_from_json(piece) for answer in deduplicated for piece in answer["waiting"]],
+            [SortedPiece(*piece) for answer in deduplicated for piece in answer["new"]],
+            [SortedPiece(*piece) for answer in deduplicated for piece in answer["waiting"]],
             self._together(answers, len(parts)),
             finds,
             spent,
         )
 
-    def deduplicate_waiting(self, level: int, waiting: Sequence[Pieces]) -> list[list[FilePiece]]:
+    def deduplicate_waiting(self, level: int, waiting: Sequence[Pieces]) -> list[list[SortedPiece]]:
         """The waiting states for each depth, deduplicated."""
         work = DeduplicateWaiting(self._mission, level, [tuple(pieces) for pieces in waiting])
         answers = self._collected(self._numbers(self._run.shards), work)
         self._all_there(answer["shard"] for answer in answers)
         answers.sort(key=lambda answer: int(answer["shard"]))
         return [
-            [piece_from_json(piece) for answer in answers for piece in answer["entering"][number]]
+            [SortedPiece(*piece) for answer in answers for piece in answer["entering"][number]]
             for number in range(len(waiting))
         ]
 
@@ -178,15 +176,15 @@ class SparkExecutors:
         count = min(shards, WAVES * self._spark.sparkContext.defaultParallelism)
         return [(shards * n // count, shards * (n + 1) // count) for n in range(count)]
 
-    def _parts(self, pieces: Pieces) -> list[list[FilePiece]]:
+    def _parts(self, pieces: Pieces) -> list[list[PieceBlocks]]:
         """The pieces in parts of similar size; a small level in one."""
         states, cores = count_states(pieces), self._spark.sparkContext.defaultParallelism
         if not states:
             return []
         most = -(-states // min(-(-states // PART), WAVES * cores))
-        parts: list[list[FilePiece]] = []
+        parts: list[list[PieceBlocks]] = []
         room = 0
-        for piece in split(pieces, max(most // 8, PART), self._width):
+        for piece in split(pieces, max(most // 8, PART)):
             if room < piece.count // 2 or not parts:
                 parts.append([])
                 room = most
@@ -259,17 +257,14 @@ class SparkExecutors:
 
     def _together(self, answers: Iterable[dict[str, Any]], parts: int) -> Expanded:
         """The counters and findings of all expanders together."""
-        context, finds, count = self._kernel.context, dict[int, Words](), 0
-        words = context.new()
-        for answer in answers:
-            if "words" in answer:
-                count += 1
-                for place in range(context.taken, context.size):
-                    words[place] += answer["words"][place]
-                _least(finds, answer["expanded"])
-        if count != parts:
-            raise JobFailed(f"{count} of {parts} tasks have answered")
-        return Expanded(words, finds)
+        context = self._kernel.context
+        words, expanded = context.new(), [answer for answer in answers if "words" in answer]
+        for answer in expanded:
+            for place in range(context.taken, context.size):
+                words[place] += answer["words"][place]
+        if len(expanded) != parts:
+            raise JobFailed(f"{len(expanded)} of {parts} tasks have answered")
+        return Expanded(words, least(find for answer in expanded for find in answer["expanded"]))
 
     def _all_there(self, shards: Iterable[int]) -> None:
         """Check that every shard answered."""
@@ -284,12 +279,6 @@ def _by_level(answers: list[dict[str, Any]], parts: Sequence[Part]) -> list[Mark
         raise JobFailed("not every part has answered once")
     every = ([marks_from_json(each) for each in answer["levels"]] for answer in answers)
     return [joined(level) for level in zip(*every, strict=True)]
-
-
-def _least(finds: dict[int, Words], others: Iterable[tuple[int, list[int]]]) -> None:
-    """Keep in `finds` the least state of each kind."""
-    for place, state in others:
-        finds[place] = min(finds.get(place, tuple(state)), tuple(state))
 
 
 def _explained(said: str, limit: str | None) -> str:

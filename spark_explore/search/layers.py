@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from time import monotonic
@@ -14,21 +16,22 @@ from modelcheck.contract.report import Reporter
 from modelcheck.contract.result import End, Layer
 from modelcheck.explicit.codegen.search.context import NOWHERE
 from modelcheck.explicit.codegen.states.layout import Words
+from modelcheck.explicit.native.arena import words_of
 from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.explicit.search.space import PackedLevel as Stand
 from modelcheck.explicit.search.tally import CountsAndFinds, Find, FindKind
 from modelcheck.search.layers import Counts, LayeredSearch, Sums
-from spark_explore.search.blocks import FAILED, Expanded, filled
-from spark_explore.search.files import FileTarget, by_depth, write
+from spark_explore.search.blocks import FAILED, Expanded
 from spark_explore.search.local_level import Executors
-from spark_explore.search.nearby import read_at_most
 from spark_explore.search.runs import FarRuns
-from spark_explore.storage.pieces import FilePiece, count_states, piece_from_json, verify
-from spark_explore.storage.run import LEVELS, Json, RunFolder, RunLevel
+from spark_explore.search.settling import in_order, read_at_most
+from spark_explore.storage.run import LEVELS, Json, RunFolder, RunLevel, new_name
+from spark_explore.storage.sorted_pieces import SortedPiece, SortedPieces, count_states, verify
 from spark_explore.storage.spent import CoreSeconds, as_json
 from spec.meaning.semantics import Machine
 
-Pieces = list[FilePiece]
+Pieces = list[SortedPiece]
+HASH = 64  # bits
 SUCCESSORS = 4  # of a state, without most of those that are made twice
 
 
@@ -77,7 +80,7 @@ class Counter:
     context: list[int]
 
 
-class FileSearch(LayeredSearch[FilePiece, Find]):
+class FileSearch(LayeredSearch[SortedPiece, Find]):
     """The fault-layered search on files; a `status` resumes it.
 
     `executors` are asked for each level, given how many states there are to expand, how many that were seen
@@ -100,6 +103,7 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
         self.kernel = kernel
         self.ready = kernel.seconds
         self.files = run
+        self.states = SortedPieces(run.store, kernel.sorted_states(), kernel.layout.words)
         self.executors: Callable[[int, int, str], Executors]
         self._known = FoundStates()
         self._seen = set[int]()  # the places of the conditions that have a witness
@@ -131,16 +135,19 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
 
     def _roots(self) -> dict[int, Pieces]:
         """The initial states, which enter the first layer at depth 0."""
-        width = 8 * self.kernel.layout.words
-        packed = {self.kernel.represent(state) for state in self.machine.initial()}
-        block = b"".join(b"".join(word.to_bytes(8, "little") for word in state) for state in packed)
-        table = filled(self.kernel, 1, [block])
-        try:
-            states = table.take(waiting=False)
-        finally:
-            table.close()
-        assert len(states) == width * len(packed)
-        return by_depth([0], write(self.kernel, FileTarget(self.files.store, self.files.shards, 0), [states]))
+        packed: dict[int, list[bytes]] = defaultdict(list)
+        for state in {self.kernel.represent(state) for state in self.machine.initial()}:
+            packed[self._shard_of(state)].append(b"".join(word.to_bytes(8, "little") for word in state))
+        with ExitStack() as until_end:
+            found = [
+                (shard, until_end.enter_context(in_order(self.states.arrays, states)))
+                for shard, states in sorted(packed.items())
+            ]
+            return {0: self.states.write(new_name(0, None), found)}
+
+    def _shard_of(self, state: Words) -> int:
+        """The shard of a state."""
+        return int(self.kernel.call["hash"](words_of(state))) * self.files.shards >> HASH
 
     def _advance(self, faults: int, depth: int) -> bool:
         """Search one level, commit it, and return whether it has any state."""
@@ -171,7 +178,7 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
         states = sum(map(count_states, waiting.values()))
         executors = self.executors(states, self._read_for(states), f"what enters layer {faults + 1}")
         found = executors.deduplicate_waiting(len(self.files.levels), [waiting[depth] for depth in depths])
-        entering = by_depth(depths, found)
+        entering = {depth: pieces for depth, pieces in zip(depths, found, strict=True) if pieces}
         data = {str(depth): [piece.as_json() for piece in pieces] for depth, pieces in entering.items()}
         self.files.write_json(layer_name(faults + 1), data)
         return entering
@@ -192,7 +199,7 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
 
     def _read_for(self, states: int) -> int:
         """The states that were seen and are read for the successors of some."""
-        return read_at_most(self.files.seen, SUCCESSORS * states)
+        return read_at_most((level.count for level in self.files.levels), SUCCESSORS * states)
 
     # ------------------------------------------------------------------- counting
 
@@ -267,12 +274,12 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
             entering = self.files.read_json(layer_name(last.faults))
             gone = {level.depth for level in self.files.levels if level.faults == last.faults}
             self.entering = {
-                int(depth): [piece_from_json(piece) for piece in pieces]
+                int(depth): [SortedPiece(*piece) for piece in pieces]
                 for depth, pieces in entering.items()
                 if int(depth) not in gone
             }
-            width = 8 * self.kernel.layout.words
-            verify(self.files.store, chain.from_iterable(self.entering.values()), width)
+            words = self.kernel.layout.words
+            verify(self.files.store, chain.from_iterable(self.entering.values()), words)
 
     # -------------------------------------------------------------------- telling
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from ctypes import string_at
 from dataclasses import field, replace
 from itertools import accumulate, chain
 from typing import Protocol
@@ -10,8 +13,7 @@ from zlib import crc32
 
 from modelcheck.explicit.codegen.states.layout import Words
 from modelcheck.explicit.native.kernel import Kernel
-from spark_explore.search.blocks import PERIODS, Expanded, Expander, deduplicate, deduplicate_waiting
-from spark_explore.search.files import FileTarget, write
+from spark_explore.search.blocks import Expanded, Expander, SuccessorTable, least
 from spark_explore.search.marks import (
     Aim,
     Lookout,
@@ -24,13 +26,16 @@ from spark_explore.search.marks import (
     tally,
     wanted,
 )
-from spark_explore.search.nearby import nearby
-from spark_explore.storage.pieces import FilePiece, blocks, count_states, of_shard
-from spark_explore.storage.run import RunFolder, RunLevel, marks_name
+from spark_explore.search.settling import Settled, StatesInOrder, settled, settled_waiting
+from spark_explore.storage.pieces import FilePiece
+from spark_explore.storage.run import RunFolder, RunLevel, marks_name, new_name
+from spark_explore.storage.sorted_pieces import SortedPiece, SortedPieces, count_states, of_shard
 from spark_explore.storage.spent import LEVELS, CoreSeconds, Stopwatch, TimedStore
+from spark_explore.storage.store import Remembering
 from spec.frozen import frozen
 
-Pieces = Sequence[FilePiece]
+Pieces = Sequence[SortedPiece]
+FreeAndWaiting = tuple[list[StatesInOrder], list[StatesInOrder]]  # candidates of a shard
 
 
 @frozen
@@ -40,8 +45,8 @@ class Advance:
     `spent` is what it took, by the names in `spent.py`.
     """
 
-    new: list[FilePiece]
-    waiting: list[FilePiece]
+    new: list[SortedPiece]
+    waiting: list[SortedPiece]
     expanded: Expanded
     finds: dict[int, Words]
     spent: CoreSeconds = field(default_factory=CoreSeconds)
@@ -57,7 +62,7 @@ class Executors(Protocol):
         """Expand a frontier; the successors and woken states that are not visited yet."""
         ...
 
-    def deduplicate_waiting(self, level: int, waiting: Sequence[Pieces]) -> list[list[FilePiece]]:
+    def deduplicate_waiting(self, level: int, waiting: Sequence[Pieces]) -> list[list[SortedPiece]]:
         """For each depth the waiting states not visited and not at an earlier depth."""
         ...
 
@@ -88,8 +93,10 @@ class LocalExecutor:
         self._watch = Stopwatch()
         self._kernel = self._watch.kernel(kernel)
         self._run = run
-        self._store = TimedStore(run.store, self._watch)
-        self._width = 8 * kernel.layout.words
+        self._store = Remembering(TimedStore(run.store, self._watch))
+        self._states = SortedPieces(
+            self._store, self._watch.sorted_states(kernel), kernel.layout.words, self._watch.on
+        )
 
     def advance(self, level: int, frontier: Pieces, woken: Pieces, *, paid: bool) -> Advance:
         """Search one level."""
@@ -99,54 +106,73 @@ class LocalExecutor:
         return replace(done, spent=self._watch.take())
 
     def _advance(self, level: int, frontier: Pieces, woken: Pieces, *, paid: bool) -> Advance:
-        """Search one level, in smaller parts if memory requires."""
-        kernel, store, width = self._kernel, self._store, self._width
+        """Search one level."""
         candidates, expanded = self._expand(frontier, paid=paid)
-        candidates += blocks(store, woken, width)
-        deduplicated = deduplicate(kernel, 1, candidates, self._nearby(candidates))
-        place = FileTarget(store, self._run.shards, level)
-        new, waiting = write(kernel, place, [deduplicated.new, deduplicated.waiting])
-        return Advance(new, waiting, expanded, deduplicated.finds)
+        for piece in woken:
+            candidates[piece.shard][0].append(self._states.run(piece))
+        with ExitStack() as until_end:
+            found = {
+                shard: until_end.enter_context(self._settled(shard, some))
+                for shard, some in sorted(candidates.items())
+            }
+            new = [(shard, each.new) for shard, each in found.items() if each.new[1]]
+            waiting = [(shard, each.waiting) for shard, each in found.items() if each.waiting[1]]
+            pieces = self._states.write(new_name(level, None), [*new, *waiting])
+        finds = least(chain.from_iterable(each.finds.items() for each in found.values()))
+        return Advance(pieces[: len(new)], pieces[len(new) :], expanded, finds)
 
-    def _expand(self, frontier: Pieces, *, paid: bool) -> tuple[list[bytes], Expanded]:
-        """The successors of a frontier in blocks, with the counters."""
-        expander = Expander(self._kernel, 1, count_states(frontier))
+    def _expand(self, frontier: Pieces, *, paid: bool) -> tuple[dict[int, FreeAndWaiting], Expanded]:
+        """The successors of a frontier by shard, with the counters."""
+        arrays = self._states.arrays
+        table = SuccessorTable(self._kernel, arrays, self._run.shards, count_states(frontier))
+        found: dict[int, FreeAndWaiting] = defaultdict(lambda: ([], []))
         try:
-            found = blocks(self._store, frontier, self._width)
-            return list(expander.blocks(found, paid=paid)), expander.result()
+            for each in chain.from_iterable(table.candidates(self._states.blocks(frontier), paid=paid)):
+                for kept, (address, count) in zip(found[each.shard], (each.free, each.waiting), strict=True):
+                    if count:
+                        kept.append(string_at(address, arrays.width * count))
+            return found, table.result()
         finally:
-            expander.close()
+            table.close()
 
-    def _nearby(self, candidates: Sequence[bytes]) -> Iterator[bytes]:
-        """What was seen of states that may be these."""
-        return nearby(self._kernel, self._store, self._run.seen, candidates, self._run.shards)
+    def _settled(self, shard: int, candidates: FreeAndWaiting) -> AbstractContextManager[Settled]:
+        """A context with what is new of the candidates of a shard."""
+        seen = self._states.runs(self._run.seen[shard])
+        return settled(self._kernel, self._states.arrays, candidates, seen)
 
-    def deduplicate_waiting(self, level: int, waiting: Sequence[Pieces]) -> list[list[FilePiece]]:
+    def deduplicate_waiting(self, level: int, waiting: Sequence[Pieces]) -> list[list[SortedPiece]]:
         """The waiting states for each depth, deduplicated."""
-        store, width = self._store, self._width
-        each = [b"".join(blocks(store, pieces, width)) for pieces in waiting]
-        seen = [self._nearby(each) for _ in range(0, len(each), PERIODS)]
-        place = FileTarget(store, self._run.shards, level)
-        return write(self._kernel, place, deduplicate_waiting(self._kernel, 1, each, seen))
+        entering: list[list[SortedPiece]] = [[] for _ in waiting]
+        for shard in sorted({piece.shard for pieces in waiting for piece in pieces}):
+            own, seen = [of_shard(pieces, shard) for pieces in waiting], self._run.seen[shard]
+            with settled_waiting(self._states, own, self._states.runs(seen)) as left:
+                some = [(number, (shard, states)) for number, states in enumerate(left) if states[1]]
+                pieces = self._states.write(new_name(level, shard), [states for _, states in some])
+            for (number, _), piece in zip(some, pieces, strict=True):
+                entering[number].append(piece)
+        return entering
 
     def leads_elsewhere(self, frontier: Pieces) -> tuple[bool, Expanded]:
         """Whether a fault leads from these states to new ones."""
         candidates, expanded = self._expand(frontier, paid=True)
-        return bool(deduplicate(self._kernel, 1, candidates, self._nearby(candidates)).waiting), expanded
+        return any(self._has_waiting(shard, some) for shard, some in candidates.items()), expanded
+
+    def _has_waiting(self, shard: int, candidates: FreeAndWaiting) -> bool:
+        """Whether a candidate of a shard that waits is new."""
+        with self._settled(shard, candidates) as found:
+            return found.waiting[1] > 0
 
     def predecessor(self, pieces: Pieces, state: Words, *, by_fault: bool) -> Words | None:
         """The first of the states with a step to `state`."""
-        expander = Expander(self._kernel, 1, 1)
+        expander = Expander(self._kernel)
         try:
-            found = blocks(self._store, pieces, self._width)
-            return expander.predecessor_of(found, state, by_fault=by_fault)
+            return expander.predecessor_of(self._states.blocks(pieces), state, by_fault=by_fault)
         finally:
             expander.close()
 
     def goals(self, aim: Aim) -> list[Marks]:
         """The marks of all levels."""
-        store, width = self._store, self._width
-        found = (goals(self._kernel, aim, blocks(store, level.new, width)) for level in self._run.levels)
+        found = (goals(self._kernel, aim, self._states.blocks(level.new)) for level in self._run.levels)
         return [self._kept(aim, level, marks) for level, marks in zip(self._run.levels, found, strict=True)]
 
     def look(self, aim: Aim, at: Sequence[Marked], seen: Sequence[Marked]) -> tuple[list[Marks], bool]:
@@ -182,14 +208,14 @@ class LocalExecutor:
 
     def _with_marks(self, at: Marked) -> Iterator[MarkedBlock]:
         """The states of a level in blocks, each with its marks."""
-        return marked(self._store, at.level.new, at.marks.pieces, self._width)
+        return marked(self._states, at.level.new, at.marks.pieces)
 
     def _with(self, at: Sequence[Marked], marks: bytearray) -> Iterator[MarkedBlock]:
         """The states of levels with the given marks."""
         start = 0
         for each in at:
-            for block in blocks(self._store, each.level.new, self._width):
-                count = len(block) // self._width
+            for block in self._states.blocks(each.level.new):
+                count = len(block) // self._states.arrays.width
                 yield block, bytes(marks[start : start + count])
                 start += count
 
@@ -197,7 +223,7 @@ class LocalExecutor:
         """Write the marks of a level."""
         if not marks:
             return Marks((), 0, 0)
-        shards = [of_shard(level.new, shard, self._width) for shard in range(self._run.shards)]
-        piece = FilePiece(marks_name(aim.which), 0, 0, tuple(map(count_states, shards)), crc32(marks))
+        counts = [count_states(level.of_shard(shard)) for shard in range(self._run.shards)]
+        piece = FilePiece(marks_name(aim.which), 0, 0, tuple(counts), crc32(marks))
         self._store.put(piece.name, [bytes(marks)])
         return Marks((piece,), *tally(marks))

@@ -10,17 +10,19 @@ import ctypes
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from modelcheck.explicit.codegen.search.blocks import SPILL
 from modelcheck.explicit.codegen.search.context import CURSOR
 from modelcheck.explicit.codegen.search.runtime import BEYOND, FINE
 from modelcheck.explicit.native.arena import Region
 from modelcheck.explicit.native.kernel import Kernel
-from spark_explore.search.blocks import CHUNK, Overflow, TaggedTable, address_of
+from spark_explore.search.blocks import CHUNK
 from spark_explore.storage.pieces import FilePiece, blocks, piece_from_json
 from spark_explore.storage.run import RunLevel
-from spark_explore.storage.store import Store
+from spark_explore.storage.sorted_pieces import SortedPiece, SortedPieces, address_of
 from spec.frozen import frozen
 
 ALONE = 1  # the width of a mark
+SPARSE = 0.4  # the load factor at most of a table where most look-ups find nothing
 MarkedBlock = tuple[bytes, bytes]  # a block of states, and the mark of each
 
 
@@ -72,12 +74,12 @@ class Aim:
 
 
 def marked(
-    store: Store, states: Iterable[FilePiece], marks: Iterable[FilePiece], width: int
+    pieces: SortedPieces, states: Iterable[SortedPiece], marks: Iterable[FilePiece]
 ) -> Iterator[MarkedBlock]:
     """Blocks of states, each with its marks. Raises Damaged, OSError."""
-    rest, more = b"", blocks(store, marks, ALONE)
-    for block in blocks(store, states, width):
-        count = len(block) // width
+    rest, more = b"", blocks(pieces.store, marks, ALONE)
+    for block in pieces.blocks(states):
+        count = len(block) // pieces.arrays.width
         while len(rest) < count:
             rest += next(more)
         yield block, rest[:count]
@@ -151,12 +153,21 @@ def entry_size(kernel: Kernel) -> int:
 # ------------------------------------------------------------------------ answers
 
 
-class Wanted(TaggedTable):
-    """The states that questions of one shard (or all) are about."""
+class Overflow(Exception):  # noqa: N818 - the answer is a larger table
+    """Raised if a table is too small for its states."""
+
+
+class Wanted:
+    """A hash table of the states that questions of one shard (or all) are about; open ones are tagged."""
 
     def __init__(self, kernel: Kernel, shards: int, most: int) -> None:
-        super().__init__(kernel, shards, most)
-        self._entry = entry_size(kernel)
+        self._call = kernel.call
+        self._shards = shards
+        self._width, self._entry = 8 * kernel.layout.words, entry_size(kernel)
+        self._slots = int(most / SPARSE) + 16
+        self._table = Region(self._width * (self._slots + SPILL), huge=True)
+        self._tags = Region(self._slots + SPILL)
+        self.count = 0
 
     def want(self, questions: bytes) -> None:
         """Add questions. Raises Overflow."""
@@ -181,6 +192,11 @@ class Wanted(TaggedTable):
         out = ctypes.create_string_buffer(4 * many)
         found = self._call["answer"](*self._parts(), questions, many, out)
         return out.raw[: 4 * found]
+
+    def close(self) -> None:
+        """Free the memory."""
+        self._table.close()
+        self._tags.close()
 
     def _parts(self) -> tuple[int, int, int, int]:
         """The arguments of the kernel's functions for the table."""

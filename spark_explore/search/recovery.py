@@ -85,7 +85,7 @@ class FileRecovery:
         words = self._search.kernel.layout.words
         for at in self._levels:
             if at.marks.open:
-                for block, marks in marked(self._store, at.level.new, at.marks.pieces, 8 * words):
+                for block, marks in marked(self._search.states, at.level.new, at.marks.pieces):
                     if (place := marks.find(0)) >= 0:
                         return words_at(block, place, words), at.level
         return None

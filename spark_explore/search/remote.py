@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from socket import gethostname
 from typing import Any
@@ -19,12 +19,21 @@ import pyarrow as pa
 
 from modelcheck.contract.engine import Task
 from modelcheck.explicit.codegen.states.layout import Words
+from modelcheck.explicit.disk.runs import SortedRun
 from modelcheck.explicit.native.kernel import Kernel
-from spark_explore.search.blocks import PERIODS, Expanded, Expander, deduplicate, deduplicate_waiting
-from spark_explore.search.files import FileTarget, leave, write
-from spark_explore.search.nearby import nearby
-from spark_explore.storage.pieces import Damaged, FilePiece, blocks, count_states, of_shard, piece_from_json
-from spark_explore.storage.run import ABOUT, RunLevel, level_from_json, manifest_name, unsealed
+from spark_explore.search.blocks import Candidates, Expanded, Expander, SuccessorTable
+from spark_explore.search.settling import StatesInOrder, settled, settled_waiting
+from spark_explore.storage.pieces import Damaged
+from spark_explore.storage.run import (
+    ABOUT,
+    RunLevel,
+    left_name,
+    level_from_json,
+    manifest_name,
+    new_name,
+    unsealed,
+)
+from spark_explore.storage.sorted_pieces import PieceBlocks, SortedPiece, SortedPieces, count_states, of_shard
 from spark_explore.storage.spent import TASKS, Stopwatch, TimedStore
 from spark_explore.storage.store import Remembering, Store, store_at
 from spec.frozen import frozen
@@ -32,6 +41,7 @@ from spec.frozen import frozen
 ROWS = "shard int, report binary, block binary"  # some of a shard's states; or what an expander reports
 REPORT = "report binary"
 SCHEMA = pa.schema([("shard", pa.int32()), ("report", pa.binary()), ("block", pa.binary())])
+END = b"\n"  # of the description of a piece; its bytes follow
 SENT = 1 << 24  # bytes of blocks in a batch
 Batches = Iterator[pa.RecordBatch]
 Work = Callable[[Batches], Batches]
@@ -62,13 +72,15 @@ class SparkWorker:
         self.store: Store = Remembering(TimedStore(store_at(mission.place), self.watch))
         _see(mission, self.store)
         self.kernel = self.watch.kernel(Kernel(mission.task, blocks=True))
-        self.width = 8 * self.kernel.layout.words
+        call, words = self.watch.sorted_states(self.kernel), self.kernel.layout.words
+        self.states = SortedPieces(self.store, call, words, self.watch.on)
+        self.left = SortedPieces(self.store, call, words, self.watch.on, stays=False)
         self._levels: list[RunLevel] = []
 
-    def seen(self, levels: int, shard: int) -> list[FilePiece]:
+    def seen(self, levels: int, shard: int) -> list[SortedRun]:
         """The states of a shard in the first `levels` levels."""
         found = map(self.level, range(levels))
-        return [piece for level in found for piece in of_shard(level.new, shard, self.width)]
+        return self.states.runs(piece for level in found for piece in level.of_shard(shard))
 
     def level(self, number: int) -> RunLevel:
         """A completed level."""
@@ -107,7 +119,7 @@ class Expand:
 
     mission: Any  # a broadcast of bytes
     level: int
-    parts: Sequence[Sequence[FilePiece]]
+    parts: Sequence[Sequence[PieceBlocks]]
     paid: bool
 
     def __call__(self, batches: Batches) -> Batches:
@@ -125,26 +137,28 @@ class Expand:
         if number >= len(self.parts):
             return
         pieces = self.parts[number]
-        expander = Expander(here.kernel, here.shards, count_states(pieces))
+        table = SuccessorTable(here.kernel, here.states.arrays, here.shards, count_states(pieces))
         try:
-            found = blocks(here.store, pieces, here.width)
-            if here.by_files:
-                yield from self._left(here, expander.blocks(found, paid=self.paid))
-            else:
-                yield from ((s, None, block) for s, block in expander.rows(found, paid=self.paid))
-            yield number % here.shards, encoded(expander.result()), b""
+            for found in table.candidates(here.states.blocks(pieces), paid=self.paid):
+                yield from self._left(here, found)
+            yield number % here.shards, encoded(table.result()), b""
         finally:
-            expander.close()
+            table.close()
 
-    def _left(self, here: SparkWorker, found: Iterable[bytes]) -> Iterator[tuple[int, bytes | None, bytes]]:
-        """Write blocks to files, and yield for each shard where its states are."""
-        for block in found:
-            place = FileTarget(here.store, here.shards, self.level)
-            for piece in leave(here.kernel, place, block):
-                for shard in range(here.shards):
-                    own = piece.of(shard, here.width)
-                    if own is not None:
-                        yield shard, None, json.dumps(own.as_json()).encode()
+    def _left(self, here: SparkWorker, found: Sequence[Candidates]) -> Iterator[tuple[int, None, bytes]]:
+        """Leave candidates as sorted pieces: for each shard what is where, or what it is."""
+        own = [
+            (waits, (each.shard, states))
+            for each in found
+            for waits, states in ((False, each.free), (True, each.waiting))
+            if states[1]
+        ]
+        pieces, data = here.left.packed(left_name(self.level), [states for _, states in own])
+        if here.by_files and pieces:
+            here.store.put(pieces[0].name, data)
+        for (waits, _), piece, packed in zip(own, pieces, data, strict=True):
+            told = json.dumps([waits, piece.as_json()]).encode()
+            yield piece.shard, None, told + END + (b"" if here.by_files else packed)
 
 
 def numbers(batches: Batches) -> Iterator[int]:
@@ -194,7 +208,7 @@ class Deduplicate:
 
     mission: Any
     level: int
-    woken: Sequence[FilePiece]
+    woken: Sequence[SortedPiece]
     keep: bool = True  # False: count what is new by a fault, and write nothing
 
     def __call__(self, batches: Batches) -> Batches:
@@ -220,23 +234,28 @@ class Deduplicate:
 
     def _deduplicated(self, here: SparkWorker, shard: int, candidates: list[bytes]) -> bytes:
         """The result of one shard: its candidates not visited, written to files."""
-        given = [block for block in candidates if block]
-        if here.by_files:
-            left = [piece_from_json(json.loads(block)) for block in given]
-            given = list(blocks(here.store, left, here.width))
-        given += blocks(here.store, of_shard(self.woken, shard, here.width), here.width)
-        seen = nearby(here.kernel, here.store, here.seen(self.level, shard), given, here.shards)
-        deduplicated = deduplicate(here.kernel, here.shards, given, seen)
-        if not self.keep:
-            return json.dumps({"elsewhere": bool(deduplicated.waiting)}).encode()
-        place = FileTarget(here.store, here.shards, self.level, shard)
-        new, waiting = write(here.kernel, place, [deduplicated.new, deduplicated.waiting])
+        free, waiting = list[StatesInOrder](), list[StatesInOrder]()
+        for told in filter(None, candidates):
+            said, _, data = told.partition(END)
+            waits, piece = json.loads(said)
+            left = SortedPiece(*piece)
+            (waiting if waits else free).append(
+                here.left.at_hand(left, data) if data else here.left.run(left)
+            )
+        free += here.states.runs(of_shard(self.woken, shard))
+        seen = here.seen(self.level, shard)
+        with settled(here.kernel, here.states.arrays, (free, waiting), seen) as done:
+            if not self.keep:
+                return json.dumps({"elsewhere": done.waiting[1] > 0}).encode()
+            found = [(shard, states) for states in (done.new, done.waiting) if states[1]]
+            pieces = here.states.write(new_name(self.level, shard), found)
+        first = int(done.new[1] > 0)
         return json.dumps(
             {
                 "shard": shard,
-                "new": [piece.as_json() for piece in new],
-                "waiting": [piece.as_json() for piece in waiting],
-                "finds": [(number, list(state)) for number, state in deduplicated.finds.items()],
+                "new": [piece.as_json() for piece in pieces[:first]],
+                "waiting": [piece.as_json() for piece in pieces[first:]],
+                "finds": [(number, list(state)) for number, state in done.finds.items()],
             }
         ).encode()
 
@@ -247,7 +266,7 @@ class DeduplicateWaiting:
 
     mission: Any
     level: int
-    waiting: Sequence[Sequence[FilePiece]]
+    waiting: Sequence[Sequence[SortedPiece]]
 
     def __call__(self, batches: Batches) -> Batches:
         """A row for each shard."""
@@ -256,13 +275,11 @@ class DeduplicateWaiting:
 
     def _deduplicated(self, here: SparkWorker, shard: int) -> bytes:
         """The result of one shard: its waiting states not visited, written to files."""
-        store, width = here.store, here.width
-        each = [b"".join(blocks(store, of_shard(pieces, shard, width), width)) for pieces in self.waiting]
-        seen = here.seen(self.level, shard)
-        again = [nearby(here.kernel, store, seen, each, here.shards) for _ in range(0, len(each), PERIODS)]
-        place = FileTarget(store, here.shards, self.level, shard)
-        found = write(here.kernel, place, deduplicate_waiting(here.kernel, here.shards, each, again))
-        entering = [[piece.as_json() for piece in pieces] for pieces in found]
+        own = [of_shard(pieces, shard) for pieces in self.waiting]
+        with settled_waiting(here.states, own, here.seen(self.level, shard)) as found:
+            states = [(shard, each) for each in found if each[1]]
+            pieces = iter(here.states.write(new_name(self.level, shard), states))
+        entering = [[next(pieces).as_json()] if count else [] for _, count in found]
         return json.dumps({"shard": shard, "entering": entering}).encode()
 
 
@@ -271,7 +288,7 @@ class LookBack:
     """A Spark task: finds a predecessor of a state in parts, given by number."""
 
     mission: Any
-    parts: Sequence[Sequence[FilePiece]]
+    parts: Sequence[Sequence[PieceBlocks]]
     state: Words
     by_fault: bool
 
@@ -284,10 +301,10 @@ class LookBack:
 
     def _predecessor(self, here: SparkWorker, number: int) -> Words | None:
         """The first predecessor in one part."""
-        expander = Expander(here.kernel, here.shards, 1)
+        expander = Expander(here.kernel)
         try:
-            pieces = blocks(here.store, self.parts[number], here.width)
-            return expander.predecessor_of(pieces, self.state, by_fault=self.by_fault)
+            blocks = here.states.blocks(self.parts[number])
+            return expander.predecessor_of(blocks, self.state, by_fault=self.by_fault)
         finally:
             expander.close()
 

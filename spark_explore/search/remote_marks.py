@@ -28,8 +28,9 @@ from spark_explore.search.marks import (
     tally,
 )
 from spark_explore.search.remote import SENT, Batches, SparkWorker, answered, numbers, sent, spark_worker
-from spark_explore.storage.pieces import Damaged, FilePiece, blocks, count_states, of_shard, piece_from_json
+from spark_explore.storage.pieces import Damaged, FilePiece, blocks, of_shard, piece_from_json
 from spark_explore.storage.run import left_name, marks_name, unsealed
+from spark_explore.storage.sorted_pieces import SortedPiece, count_states
 from spec.frozen import frozen
 
 Part = tuple[int, int]  # the first shard, and the one after the last
@@ -44,27 +45,29 @@ class MarkReader:
     here: SparkWorker
     part: Part
 
-    def states(self, level: int) -> list[FilePiece]:
+    def states(self, level: int) -> list[SortedPiece]:
         """The pieces with the states of a level."""
-        return self._own(self.here.level(level).new, self.here.width)
+        own = self.here.level(level)
+        return [piece for shard in range(*self.part) for piece in own.of_shard(shard)]
 
     def marks(self, named: Named) -> list[FilePiece]:
         """The pieces with the marks of a level."""
         store, (_, name) = self.here.store, named
-        return self._own(marks_from_json(unsealed(name, store.read(name))["marks"]).pieces, ALONE)
+        own = marks_from_json(unsealed(name, store.read(name))["marks"]).pieces
+        return [piece for shard in range(*self.part) for piece in of_shard(own, shard, ALONE)]
 
     def with_marks(self, levels: Iterable[Named]) -> Iterator[MarkedBlock]:
         """Blocks of the levels' states with their marks."""
         for named in levels:
             states, marks = self.states(named[0]), self.marks(named)
-            yield from marked(self.here.store, states, marks, self.here.width)
+            yield from marked(self.here.states, states, marks)
 
     def kept(self, levels: Iterable[int], aim: Aim, marks: bytes | bytearray) -> list[list[Any]]:
         """Write the marks of levels to one file; their descriptions as JSON data. Raises OSError."""
         name, start, data = marks_name(aim.which), 0, list[list[Any]]()
         for level in levels:
-            own = self.here.level(level).new
-            counts = [count_states(of_shard(own, shard, self.here.width)) for shard in range(*self.part)]
+            own = self.here.level(level)
+            counts = [count_states(own.of_shard(shard)) for shard in range(*self.part)]
             found = marks[start : start + sum(counts)]
             piece = FilePiece(name, start, self.part[0], tuple(counts), crc32(found))
             data.append(Marks((piece,) if found else (), *tally(found)).as_json())
@@ -72,10 +75,6 @@ class MarkReader:
         if start:
             self.here.store.put(name, [bytes(marks)])
         return data
-
-    def _own(self, pieces: Sequence[FilePiece], width: int) -> list[FilePiece]:
-        """The pieces of this reader's shards."""
-        return [piece for shard in range(*self.part) for piece in of_shard(pieces, shard, width)]
 
 
 @frozen
@@ -96,8 +95,7 @@ class Goals:
         """The marks of one part."""
         reader, found = MarkReader(here, self.parts[number]), bytearray()
         for level in range(self.levels):
-            states = blocks(here.store, reader.states(level), here.width)
-            found += goals(here.kernel, self.aim, states)
+            found += goals(here.kernel, self.aim, here.states.blocks(reader.states(level)))
         data = reader.kept(range(self.levels), self.aim, found)
         return json.dumps({"part": number, "levels": data}).encode()
 

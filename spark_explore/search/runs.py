@@ -10,8 +10,8 @@ from modelcheck.explicit.codegen.states.layout import Words
 from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.explicit.search.runs import Replay
 from spark_explore.search.local_level import Executors
-from spark_explore.storage.pieces import count_states
 from spark_explore.storage.run import RunFolder
+from spark_explore.storage.sorted_pieces import count_states
 from spec.meaning.semantics import Machine
 
 

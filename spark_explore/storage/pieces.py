@@ -1,4 +1,4 @@
-"""Where states are: pieces of files, by shard."""
+"""What is written for each state as it is: pieces of files, by shard."""
 
 from __future__ import annotations
 
@@ -16,9 +16,14 @@ class Damaged(Exception):  # noqa: N818 - an answer to the user, not a bug
     """Raised for a file of a run that is not as it was written."""
 
 
+def changed(name: str) -> Damaged:
+    """The error of a file that is not as it was written."""
+    return Damaged(f"{name} is not as it was written")
+
+
 @frozen
 class FilePiece:
-    """A part of a file of states: offset, number of states per shard, and checksum."""
+    """A part of a file: offset, number of entries per shard, and checksum."""
 
     name: str
     start: int
@@ -28,11 +33,11 @@ class FilePiece:
 
     @property
     def count(self) -> int:
-        """The number of states."""
+        """The number of entries."""
         return sum(self.counts)
 
     def of(self, shard: int, width: int) -> FilePiece | None:
-        """The sub-piece with the states of one shard, `width` bytes each; None if there are none."""
+        """The sub-piece with the entries of one shard, `width` bytes each; None if there are none."""
         at = shard - self.shard
         if not 0 <= at < len(self.counts) or not self.counts[at]:
             return None
@@ -50,37 +55,27 @@ def piece_from_json(data: Sequence[Any]) -> FilePiece:
 
 
 def of_shard(pieces: Iterable[FilePiece], shard: int, width: int) -> list[FilePiece]:
-    """The pieces with the states of one shard."""
+    """The pieces with the entries of one shard."""
     found = (piece.of(shard, width) for piece in pieces)
     return [piece for piece in found if piece is not None]
 
 
-def count_states(pieces: Iterable[FilePiece]) -> int:
-    """The number of states."""
-    return sum(piece.count for piece in pieces)
-
-
-def split(pieces: Iterable[FilePiece], most: int, width: int) -> list[FilePiece]:
-    """The same states in pieces of at most `most` states, without shards."""
-    found = []
-    for piece in pieces:
-        for first in range(0, piece.count, most):
-            count = min(most, piece.count - first)
-            found.append(FilePiece(piece.name, piece.start + width * first, 0, (count,), 0))
-    return found
-
-
 def blocks(store: Store, pieces: Iterable[FilePiece], width: int) -> Iterator[bytes]:
-    """The states in blocks of a few megabytes. Raises Damaged, OSError."""
+    """The entries in blocks of a few megabytes. Raises Damaged, OSError."""
     step = max(READ // width, 1) * width
     for piece in pieces:
         end = piece.start + width * piece.count
         for start in range(piece.start, end, step):
             size = min(step, end - start)
-            found = store.read(piece.name, start, size)
-            if len(found) != size:
-                raise Damaged(f"{piece.name} is shorter than it was")
-            yield found
+            yield read_whole(store, piece.name, start, size)
+
+
+def read_whole(store: Store, name: str, start: int, size: int) -> bytes:
+    """A number of bytes of a file. Raises Damaged, OSError."""
+    found = store.read(name, start, size)
+    if len(found) != size:
+        raise Damaged(f"{name} is shorter than it was")
+    return found
 
 
 def verify(store: Store, pieces: Iterable[FilePiece], width: int) -> None:
@@ -90,4 +85,4 @@ def verify(store: Store, pieces: Iterable[FilePiece], width: int) -> None:
         for block in blocks(store, [piece], width):
             sum_ = zlib.crc32(block, sum_)
         if sum_ != piece.sum:
-            raise Damaged(f"{piece.name} is not as it was written")
+            raise changed(piece.name)

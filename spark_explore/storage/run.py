@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,12 +13,13 @@ from typing import Any
 from modelcheck.contract.engine import CannotResume, Task
 from modelcheck.contract.version import VERSION
 from modelcheck.explicit.codegen.states.layout import layout
-from spark_explore.storage.pieces import Damaged, FilePiece, count_states, piece_from_json, verify
+from spark_explore.storage.pieces import Damaged
+from spark_explore.storage.sorted_pieces import SortedPiece, count_states, of_shard, verify
 from spark_explore.storage.store import Store, forget
 from spec.frozen import frozen
 from spec.model.values import encode
 
-FORMAT = 3
+FORMAT = 4
 ABOUT = "run.json"
 LEVELS = "levels"  # the manifests of finished levels, by number
 LEFT = "left"  # what one task leaves for another, by level
@@ -33,18 +35,22 @@ class RunLevel:
     number: int
     faults: int
     depth: int
-    new: tuple[FilePiece, ...]
-    waiting: tuple[FilePiece, ...]
+    new: tuple[SortedPiece, ...]
+    waiting: tuple[SortedPiece, ...]
 
     @property
     def count(self) -> int:
         """The number of new states."""
         return count_states(self.new)
 
+    def of_shard(self, shard: int) -> list[SortedPiece]:
+        """The pieces of the new states of a shard."""
+        return of_shard(self.new, shard)
+
 
 @dataclass(slots=True)
 class RunFolder:
-    """The files of one search; `seen` is the visited set in the order of levels.
+    """The files of one search; `seen` is the visited set, by shard, in the order of levels.
 
     `name` is of this run alone, also among those that ask the same.
     """
@@ -53,13 +59,15 @@ class RunFolder:
     shards: int
     name: str
     levels: list[RunLevel] = field(default_factory=list)
+    seen: defaultdict[int, list[SortedPiece]] = field(default_factory=lambda: defaultdict(list))
 
-    @property
-    def seen(self) -> list[FilePiece]:
-        """The pieces of all states found."""
-        return [piece for level in self.levels for piece in level.new]
+    def add(self, level: RunLevel) -> None:
+        """Add a level that is complete."""
+        self.levels.append(level)
+        for piece in level.new:
+            self.seen[piece.shard].append(piece)
 
-    def at(self, faults: int, depth: int) -> list[FilePiece]:
+    def at(self, faults: int, depth: int) -> list[SortedPiece]:
         """The pieces of the states of a layer at a depth."""
         found = (level.new for level in self.levels if (level.faults, level.depth) == (faults, depth))
         return [piece for pieces in found for piece in pieces]
@@ -75,7 +83,7 @@ class RunFolder:
             "status": status,
         }
         self.store.put(manifest_name(level.number), [sealed(data)])
-        self.levels.append(level)
+        self.add(level)
 
     def write_json(self, name: str, data: Json) -> None:
         """Write a JSON file next to the levels. Raises OSError."""
@@ -143,7 +151,7 @@ def manifests(store: Store) -> Iterator[Json]:
 
 def level_from_json(data: Mapping[str, Any]) -> RunLevel:
     """The level in a manifest."""
-    new, waiting = (tuple(map(piece_from_json, data[which])) for which in ("new", "waiting"))
+    new, waiting = (tuple(SortedPiece(*piece) for piece in data[which]) for which in ("new", "waiting"))
     return RunLevel(data["number"], data["faults"], data["depth"], new, waiting)
 
 
@@ -177,11 +185,9 @@ def resume(store: Store, task: Task) -> tuple[RunFolder, Json | None]:
         raise CannotResume("the run directory is of another model, scope, check or version of modelcheck")
     status = None
     for manifest in manifests(store):
-        run.levels.append(level_from_json(manifest))
+        run.add(level_from_json(manifest))
         status = manifest["status"]
-    verify(
-        store, (piece for level in run.levels for piece in (*level.new, *level.waiting)), 8 * data["words"]
-    )
+    verify(store, (piece for level in run.levels for piece in (*level.new, *level.waiting)), data["words"])
     forget(store, LEFT)
     return run, status
 

@@ -18,18 +18,23 @@ OF_KERNEL = {
     "expand": "expand",
     "deduplicate": "duplicates",
     "take_all": "duplicates",
-    "merge": "settle",
-    "take": "settle",
+    "part": "duplicates",
     "ask": "ask",
-    "untag": "seen",
+}
+OF_SORTED = {
+    "sort_by_value": "sort",
+    "distinct": "sort",
+    "subtract": "seen",
+    "drop": "seen",
 }
 LEVELS = "levels"  # whole levels in the process of the driver
 TASKS = "tasks"  # whole tasks of jobs, as the workers see them
 JOBS = "jobs"  # whole jobs, on all cores
+BYTES = "bytes read"
 
 
 class CoreSeconds(defaultdict[str, float]):
-    """Core seconds by activity."""
+    """Core seconds by activity, and the bytes of files that were read."""
 
     def __init__(self, spent: Mapping[str, float] | None = None) -> None:
         super().__init__(float, spent or {})
@@ -53,7 +58,11 @@ class Stopwatch:
         try:
             yield
         finally:
-            self._spent[what] += perf_counter() - started
+            self.count(what, perf_counter() - started)
+
+    def count(self, what: str, more: float) -> None:
+        """Add to what is counted."""
+        self._spent[what] += more
 
     def take(self) -> CoreSeconds:
         """The seconds since the last call."""
@@ -62,12 +71,17 @@ class Stopwatch:
 
     def kernel(self, kernel: Kernel) -> Kernel:
         """The kernel with functions whose time counts."""
-        timed: dict[str, Any] = {
-            name: self._timed(what, kernel.call[name]) for name, what in OF_KERNEL.items()
-        }
         counted = copy(kernel)
-        counted.call = {**kernel.call, **timed}
+        counted.call = self._counted(OF_KERNEL, kernel.call)
         return counted
+
+    def sorted_states(self, kernel: Kernel) -> dict[str, Any]:
+        """The functions on sorted states, of which some count their time."""
+        return self._counted(OF_SORTED, kernel.sorted_states())
+
+    def _counted(self, what: Mapping[str, str], call: Mapping[str, Any]) -> dict[str, Any]:
+        """The functions, of which some count their time."""
+        return {**call, **{name: self._timed(own, call[name]) for name, own in what.items()}}
 
     def _timed(self, what: str, call: Callable[..., Any]) -> Callable[..., Any]:
         """The function with its time counted."""
@@ -80,7 +94,7 @@ class Stopwatch:
 
 
 class TimedStore(Around):
-    """A store whose reading and writing time counts."""
+    """A store whose reading and writing time counts, and how much is read."""
 
     def __init__(self, store: Store, watch: Stopwatch) -> None:
         super().__init__(store)
@@ -94,7 +108,9 @@ class TimedStore(Around):
     def read(self, name: str, start: int = 0, size: int | None = None) -> bytes:
         """Some of a file's bytes."""
         with self._watch.on("read"):
-            return self._store.read(name, start, size)
+            found = self._store.read(name, start, size)
+        self._watch.count(BYTES, len(found))
+        return found
 
 
 def as_json(spent: CoreSeconds) -> dict[str, float]:
@@ -104,7 +120,7 @@ def as_json(spent: CoreSeconds) -> dict[str, float]:
 
 def line(spent: CoreSeconds) -> str:
     """The seconds in a line for people, the most expensive activity first."""
-    parts = {what: seconds for what, seconds in spent.items() if what not in {LEVELS, TASKS, JOBS}}
+    parts = {what: seconds for what, seconds in spent.items() if what not in {LEVELS, TASKS, JOBS, BYTES}}
     parts["Python"] = spent[LEVELS] + spent[TASKS] - sum(parts.values())
     parts["Java and waiting"] = spent[JOBS] - spent[TASKS]
     said = (f"{what} {seconds:.1f}" for what, seconds in sorted(parts.items(), key=lambda part: -part[1]))

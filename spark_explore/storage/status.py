@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from spark_explore.storage.pieces import Damaged, count_states
+from spark_explore.storage.pieces import Damaged
 from spark_explore.storage.run import RunLevel, level_from_json, manifests, opened
-from spark_explore.storage.spent import CoreSeconds
+from spark_explore.storage.spent import BYTES, CoreSeconds
 from spark_explore.storage.spent import line as spent_line
 from spark_explore.storage.store import store_at
 from spec.frozen import frozen
@@ -33,9 +33,13 @@ class Status:
 
     @property
     def bytes(self) -> int:
-        """The total size of the run's files."""
-        states = self.states + sum(count_states(level.waiting) for level in self.levels)
-        return 8 * int(self.about["words"]) * states
+        """The total size of the run's files of states."""
+        return sum(piece.size for level in self.levels for piece in (*level.new, *level.waiting))
+
+    @property
+    def unpacked(self) -> int:
+        """The bytes of the states as they are in memory."""
+        return 8 * int(self.about["words"]) * self.states
 
     @property
     def files(self) -> int:
@@ -98,4 +102,7 @@ def lines(found: Status) -> Iterator[str]:
         yield f"  decided: {', '.join(found.decided)}"
     yield f"  {found.files:,} files · {found.bytes:,} bytes · {found.about['shards']} shards"
     yield f"  worked for {found.seconds:.0f} s, by modelcheck {about['version']}"
+    read = found.spent[BYTES]
+    if found.states:
+        yield f"  {read:,.0f} bytes read, {read / found.unpacked:.1f} times the states as they are in memory"
     yield f"  {spent_line(found.spent)}"

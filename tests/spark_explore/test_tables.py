@@ -20,7 +20,6 @@ from modelcheck.contract.exits import Exit
 from spark_explore.columns import PackedCodes, columns
 from spark_explore.engine import SparkEngine
 from spark_explore.frames import states, transitions
-from spark_explore.storage.pieces import blocks
 from spark_explore.storage.run import level_from_json, manifests
 from spark_explore.storage.store import store_at
 from spark_explore.tables import StateRows, TransitionRows, run_at
@@ -86,9 +85,8 @@ def run(model: Model, question: Check, place: Path, most: int | None = None) -> 
 
 def block_of(place: str) -> bytes:
     """All packed states of a run."""
-    store, width = store_at(place), 8 * run_at(place).packed.words
-    levels = map(level_from_json, manifests(store))
-    return b"".join(block for level in levels for block in blocks(store, level.new, width))
+    levels, states = map(level_from_json, manifests(store_at(place))), run_at(place).states(place)
+    return b"".join(block for level in levels for block in states.blocks(level.new))
 
 
 def differing(place: str) -> list[str]:
@@ -195,13 +193,12 @@ def test_sql_reads_the_levels_that_it_asks_for(
     )
     assert found.count() == sum(each.count for each in levels)  # whatever was asked before
     assert states(local_spark, place, []).count() == found.count()
-    for number in {each.number for each in levels if each.depth >= 5}:
-        for piece in levels[number].new:
-            (Path(place) / piece.name).rename(Path(place) / f"{piece.name}.away")
+    away = {piece.name for each in levels if each.depth >= 5 for piece in each.new}
+    for name in away:
+        (Path(place) / name).rename(Path(place) / f"{name}.away")
     assert found.where("_depth < 5").count() == sum(each.count for each in levels if each.depth < 5)
-    for number in {each.number for each in levels if each.depth >= 5}:
-        for piece in levels[number].new:
-            (Path(place) / f"{piece.name}.away").rename(Path(place) / piece.name)
+    for name in away:
+        (Path(place) / f"{name}.away").rename(Path(place) / name)
     edges = transitions(local_spark, place).where("_depth = 0").select("_next").distinct()
     firsts = edges.join(found, edges["_next"] == found["_state"])
     assert {row["_depth"] for row in firsts.select("_depth").collect()} <= {0, 1}

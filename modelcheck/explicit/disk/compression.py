@@ -13,14 +13,14 @@ LEVEL = 3  # a higher one takes longer and saves little
 
 @cache
 def _zstd() -> ModuleType:
-    """The module, which only a search on disk loads. Raises CannotStart."""
+    """The module, which only states on disk need. Raises CannotStart."""
     try:
         if sys.version_info >= (3, 14):
             from compression import zstd  # noqa: PLC0415
         else:
             from backports import zstd  # noqa: PLC0415
     except ImportError:
-        raise CannotStart("a search on disk needs Zstandard: pip install backports.zstd") from None
+        raise CannotStart("states on disk need Zstandard: pip install backports.zstd") from None
     return zstd
 
 
@@ -33,7 +33,7 @@ def compressed(data: bytes | memoryview) -> bytes:
     return made
 
 
-def decompressed(data: bytes, most: int) -> bytes:
+def decompressed(data: bytes | memoryview, most: int) -> bytes:
     """The data that were compressed, which have at most `most` bytes. Raises ValueError."""
     zstd = _zstd()
     try:

@@ -6,7 +6,7 @@ import fcntl
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from modelcheck.contract.engine import CannotResume
@@ -15,12 +15,13 @@ from modelcheck.contract.result import End
 from modelcheck.explicit.disk.runs import (
     Helpers,
     Piece,
-    RunWriter,
+    RunFile,
     SortedRun,
     StateArrays,
     StoredRun,
     TaggedPiece,
 )
+from modelcheck.explicit.disk.writing import RunWriter
 from modelcheck.explicit.search.checkpoint import SEARCH, Json, read_sealed, write_sealed
 from spec.reading import bytes_of, opened, reason_of
 
@@ -113,24 +114,35 @@ class StateFolder:
 
     def write(self, pieces: Iterable[Piece] | Iterable[TaggedPiece]) -> SortedRun | None:
         """The run of sorted states; None if there is none. Raises Stopped."""
-        with self.writing():
-            self._last += 1
-            path = self.path / f"run-{self._last:08}"
-            writer = RunWriter(path, self._last, self.arrays, self._grow, self.helpers)
+        self._last += 1
+        path, index = self._path_of(self._last), None
+        with self.writing(), path.open("xb") as file:
+
+            def write(data: bytes) -> None:
+                self._grow(len(data))
+                file.write(data)
+
             try:
-                for piece in pieces:
-                    writer.add(*piece)
-                made = writer.finish()
-            except BaseException:
-                writer.drop()
-                raise
-        if made is not None:
-            self._unsafe.append(made.path)
-        return made
+                with closing(RunWriter(write, self.arrays, self.helpers)) as writer:
+                    for piece in pieces:
+                        writer.add(*piece)
+                    index = writer.finish()
+            finally:
+                if index is None:
+                    path.unlink(missing_ok=True)
+        if index is None:
+            return None
+        self._unsafe.append(path)
+        return SortedRun(RunFile(path), self.arrays, index, self._last)
 
     def opened(self, stored: StoredRun) -> SortedRun:
         """A run that was written before. Raises CannotResume."""
-        return SortedRun.known(self.path / f"run-{stored.number:08}", self.arrays, stored)
+        file = RunFile(self._path_of(stored.number))
+        return SortedRun(file, self.arrays, file.index(self.arrays.width, stored), stored.number)
+
+    def _path_of(self, number: int) -> Path:
+        """The file of a run."""
+        return self.path / f"run-{number:08}"
 
     def _grow(self, size: int) -> None:
         """Count bytes that will be written. Raises Stopped."""
@@ -174,7 +186,7 @@ class StateFolder:
                 if run.stored.number in self.described:
                     self._outdated += run.stored.size
                 else:
-                    run.path.unlink()
+                    self._path_of(run.stored.number).unlink()
                     self._used -= run.stored.size
 
     @property

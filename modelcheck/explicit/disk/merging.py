@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
-from itertools import groupby
+from itertools import accumulate, groupby
 from operator import itemgetter
 from typing import cast
 
@@ -36,7 +36,8 @@ from modelcheck.explicit.native.arena import Region, words_of
 AT_ONCE = 8  # blocks of what was merged, which are looked up together
 SIDES = ((FROM, FROM_END, FROM_TAGS), (OTHER, OTHER_END, OTHER_TAGS))
 Frame = ctypes.Array[ctypes.c_uint64]
-Overlap = tuple[SortedRun, int, int, int]  # a block, and the states of a piece that may be there
+Some = tuple[int, int, int]  # states of a piece: their address, how many, and the address of their marks
+Overlap = tuple[SortedRun, int, list[Some]]  # a block, and the states that may be there
 
 
 def merged(arrays: StateArrays, sources: Sequence[Iterator[Piece]]) -> Iterator[Piece]:
@@ -106,31 +107,53 @@ def _refill(frame: Frame, side: tuple[int, int, int], source: Iterator[TaggedPie
 def subtracted(
     arrays: StateArrays, pieces: Iterable[Piece], seen: Sequence[SortedRun], helpers: Helpers
 ) -> Iterator[Piece]:
-    """The states of sorted pieces that are in none of the runs; the pieces are changed.
-
-    Of a run the blocks are read that may have one of them.
-    """
-    for address, count in pieces:
-        with closing(Region(count)) as marks:
-            found = [(run, *overlap) for run in seen for overlap in run.overlaps((address, count))]
-            threads = 1 + helpers.count
-            helpers.together(
-                [partial(_mark, arrays, address, found[n::threads], marks) for n in range(threads)]
-            )
-            left = arrays.call["drop"](address, count, marks.address)
+    """The states of sorted pieces that are in none of the runs; the pieces are changed."""
+    for piece in pieces:
+        (left,) = drop_seen(arrays, [piece], seen, helpers)
         if left:
-            yield address, left
+            yield piece[0], left
 
 
-def _mark(arrays: StateArrays, address: int, overlaps: Sequence[Overlap], marks: Region) -> None:
+def drop_seen(
+    arrays: StateArrays, pieces: Sequence[Piece], seen: Sequence[SortedRun], helpers: Helpers
+) -> list[int]:
+    """Remove from sorted pieces the states that are in a run; returns how many are left of each.
+
+    Of a run the blocks are read, once for all pieces, that may have one of them.
+    """
+    ends = list(accumulate((count for _, count in pieces), initial=0))
+    with closing(Region(ends[-1])) as marks:
+        own = [marks.address + end for end in ends]
+        found = [(run, *each) for run in seen for each in _overlaps(arrays, run, pieces, own)]
+        threads = 1 + helpers.count
+        helpers.together([partial(_mark, arrays, found[n::threads]) for n in range(threads)])
+        return [
+            arrays.call["drop"](address, count, mark)
+            for (address, count), mark in zip(pieces, own, strict=False)
+        ]
+
+
+def _overlaps(
+    arrays: StateArrays, run: SortedRun, pieces: Sequence[Piece], marks: Sequence[int]
+) -> Iterator[tuple[int, list[Some]]]:
+    """The blocks of a run that may have states of the pieces, in order, each with which these are."""
+    found: dict[int, list[Some]] = {}
+    for piece, mark in zip(pieces, marks, strict=False):
+        for block, begin, end in run.overlaps(piece) if piece[1] else ():
+            some = piece[0] + arrays.width * begin, end - begin, mark + begin
+            found.setdefault(block, []).append(some)
+    yield from sorted(found.items())
+
+
+def _mark(arrays: StateArrays, overlaps: Sequence[Overlap]) -> None:
     """Mark the states that are in the blocks."""
-    with closing(Region(arrays.width * arrays.block)) as buffer:
-        for run, blocks in groupby(overlaps, key=itemgetter(0)):
-            with run.file() as file:
-                for _, block, begin, end in blocks:
-                    count = run.read(file, block, buffer.address)
-                    states = address + arrays.width * begin
-                    arrays.call["subtract"](states, end - begin, buffer.address, count, marks.address + begin)
+    with closing(Region(arrays.width * max((run.largest for run, *_ in overlaps), default=0))) as buffer:
+        for run, group in groupby(overlaps, key=itemgetter(0)):
+            blocks = list(group)
+            counts = run.each([block for _, block, _ in blocks], buffer.address)
+            for count, (_, _, some) in zip(counts, blocks, strict=True):
+                for address, many, mark in some:
+                    arrays.call["subtract"](address, many, buffer.address, count, mark)
 
 
 def by_part(

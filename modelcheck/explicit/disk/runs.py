@@ -13,19 +13,18 @@ import os
 import struct
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, Protocol, TypeVar
 
 from modelcheck.contract.engine import CannotResume
 from modelcheck.explicit.codegen.search.sorted_states import DIGITS, TAG, unit
 from modelcheck.explicit.codegen.states.layout import Words
 from modelcheck.explicit.disk.compression import compressed, decompressed
 from modelcheck.explicit.native.arena import Region
-from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.processes.threads import together
 from spec.frozen import frozen
 from spec.reading import opened, reason_of
@@ -38,7 +37,7 @@ TAG_SIZE = TAG // 8
 Piece = tuple[int, int]  # states in order: their address, and how many; there until the next is asked for
 TaggedPiece = tuple[int, int, int]  # the same, and the address of their tags
 Place = tuple[int, int, int]  # of a block, as in the index
-PackedBlock = tuple[bytes, bytes]  # states and tags, compressed
+Read = Callable[[int, int], bytes]  # of a file: from where, and how many; fewer at its end
 P = TypeVar("P", Piece, TaggedPiece)
 
 
@@ -70,19 +69,25 @@ class StoredRun:
 
 
 class StateArrays:
-    """Sorts, splits and compares arrays of states; `block` is how many states a block has."""
+    """Sorts, splits and compares arrays of states; `block` is how many states a block has.
 
-    def __init__(self, kernel: Kernel, block: int = BLOCK) -> None:
-        self.call = kernel.sorted_states()
-        self.words = kernel.layout.words
-        self.width = 8 * self.words
+    What is read once, soon after it is written, is not worth compressing beyond that.
+    """
+
+    def __init__(
+        self, call: Mapping[str, Any], words: int, block: int = BLOCK, *, compresses: bool = True
+    ) -> None:
+        self.call = call
+        self.words = words
+        self.width = 8 * words
         self.block = block
+        self._compresses = compresses
         self._counts = Region(8 * DIGITS * self.width)
 
-    def sort(self, states: Region, other: Region, count: int) -> Piece:
-        """The sorted states, in either of two regions."""
-        is_other = self.call["sort_by_value"](states.address, other.address, count, self._counts.address)
-        return (other if is_other else states).address, count
+    def sort(self, states: int, other: int, count: int) -> Piece:
+        """The sorted states, at either of two addresses."""
+        is_other = self.call["sort_by_value"](states, other, count, self._counts.address)
+        return (other if is_other else states), count
 
     def at(self, address: int, index: int) -> Words:
         """A state of an array."""
@@ -100,13 +105,18 @@ class StateArrays:
         """The states of a block as they are in a file."""
         buffer = ctypes.create_string_buffer(self._most_split(count))
         size = self.call["split_bytes"](address, count, buffer)
-        return compressed(memoryview(buffer)[:size])
+        states = memoryview(buffer)[:size]
+        return compressed(states) if self._compresses else bytes(states)
 
-    def unpack(self, data: bytes, count: int, to: int) -> None:
+    def unpack(self, data: bytes | memoryview, count: int, to: int) -> None:
         """Store the states of a block. Raises ValueError."""
-        split = decompressed(data, self._most_split(count))
+        split = self.split(data, count)
         if len(split) < 2 * count or not self.call["join_bytes"](split, len(split), count, to):
             raise ValueError("another size")
+
+    def split(self, data: bytes | memoryview, count: int) -> bytes:
+        """The states of a block, split into bytes. Raises ValueError."""
+        return decompressed(data, self._most_split(count)) if self._compresses else bytes(data)
 
     def _most_split(self, count: int) -> int:
         """The most bytes that states have when they are split."""
@@ -131,45 +141,106 @@ class StateArrays:
         self._counts.close()
 
 
-class SortedRun:
-    """A run that is whole; its index is in memory, `width` + 48 bytes or so for each block."""
+@frozen
+class RunIndex:
+    """Where the blocks of a run are, `width` + 48 bytes or so for each, and what shows that it is its own."""
 
-    def __init__(
-        self, path: Path, arrays: StateArrays, stored: StoredRun, firsts: list[int], places: list[Place]
-    ) -> None:
+    states: int
+    size: int
+    digest: str
+    firsts: list[int]  # the value of the first state of each block
+    places: list[Place]  # of each block, and where the last one ends
+
+    @classmethod
+    def read(cls, read: Read, width: int, states: int, size: int, digest: str) -> RunIndex:
+        """The index of a run with these states and bytes. Raises ValueError, OSError, struct.error."""
+        tail = read(size - TAIL.size, TAIL.size)
+        begin, packed, whole = TAIL.unpack(tail)
+        if begin + packed + TAIL.size != size or whole > size * width + (1 << 16):
+            raise ValueError("another index")
+        data = decompressed(read(begin, packed), whole)
+        if len(data) != whole or digest_of(data, tail) != digest:
+            raise ValueError("another index")
+        entry = PLACE.size + width
+        firsts, places = [], []
+        for at in range(0, len(data), entry):
+            places.append(PLACE.unpack_from(data, at))
+            firsts.append(int.from_bytes(data[at + PLACE.size : at + entry], "little"))
+        if sum(count for _, count, _ in places) != states:
+            raise ValueError("another number of states")
+        return cls(states, size, digest, firsts, [*places, (begin, 0, begin)])
+
+
+def digest_of(index: bytes, tail: bytes) -> str:
+    """The digest of an index as it is in a file, and of what follows it."""
+    return hashlib.sha256(index + tail).hexdigest()
+
+
+class RunSource(Protocol):
+    """Where the bytes of a run are; `together` are worth reading at once, where more than a block is read."""
+
+    together: int
+
+    def opened(self) -> AbstractContextManager[Read]:
+        """A context with what reads them."""
+        ...
+
+    def readable(self) -> AbstractContextManager[None]:
+        """A context in which an error says, as the source does, what cannot be read or was changed."""
+        ...
+
+
+class RunFile:
+    """A run in a file of its own. Raises CannotResume where it cannot be read."""
+
+    together = 0
+
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self.stored = stored
+
+    @contextmanager
+    def opened(self) -> Iterator[Read]:
+        """A context with the file open for reading."""
+        with self.readable():
+            file = opened(self.path)
+        with file:
+            descriptor = file.fileno()
+
+            def read(begin: int, size: int) -> bytes:
+                return os.pread(descriptor, size, begin)
+
+            yield read
+
+    @contextmanager
+    def readable(self) -> Iterator[None]:
+        """A context in which an error of reading raises CannotResume."""
+        try:
+            yield
+        except OSError as error:
+            raise CannotResume(f"{self.path} cannot be read: {reason_of(error)}") from None
+        except (ValueError, struct.error):
+            damaged(self.path)
+
+    def index(self, width: int, stored: StoredRun) -> RunIndex:
+        """The index of the run that was written there. Raises CannotResume."""
+        with self.readable():
+            if self.path.stat().st_size != stored.size:
+                raise ValueError("another size")
+            with self.opened() as read:
+                return RunIndex.read(read, width, stored.states, stored.size, stored.digest)
+
+
+class SortedRun:
+    """A run that is whole, with its index in memory; its owner knows it by its number."""
+
+    def __init__(self, source: RunSource, arrays: StateArrays, index: RunIndex, number: int = 0) -> None:
+        self.stored = StoredRun(number, index.states, index.size, index.digest)
+        self._source = source
         self._arrays = arrays
-        self.firsts = firsts  # the value of the first state of each block
-        self._places = places  # of each block, and where the last one ends
+        self.firsts, self._places = index.firsts, index.places
 
     def __len__(self) -> int:
         return self.stored.states
-
-    @classmethod
-    def known(cls, path: Path, arrays: StateArrays, stored: StoredRun) -> SortedRun:
-        """A run that was written before. Raises CannotResume."""
-        with _readable(path), opened(path) as file:
-            if os.fstat(file.fileno()).st_size != stored.size or stored.size < TAIL.size:
-                raise ValueError("another size")
-            tail = os.pread(file.fileno(), TAIL.size, stored.size - TAIL.size)
-            begin, size, whole = TAIL.unpack(tail)
-            if begin + size + TAIL.size != stored.size or whole > stored.size * arrays.width + (1 << 16):
-                raise ValueError("another index")
-            index = decompressed(os.pread(file.fileno(), size, begin), whole)
-            if len(index) != whole:
-                raise ValueError("another size")
-        if hashlib.sha256(index + tail).hexdigest() != stored.digest:
-            damaged(path)
-        entry = PLACE.size + arrays.width
-        firsts, places = [], []
-        for at in range(0, len(index), entry):
-            places.append(PLACE.unpack_from(index, at))
-            firsts.append(int.from_bytes(index[at + PLACE.size : at + entry], "little"))
-        run = cls(path, arrays, stored, firsts, [*places, (begin, 0, begin)])
-        if sum(count for _, count, _ in places) != len(run):
-            damaged(path)
-        return run
 
     @property
     def blocks(self) -> range:
@@ -181,33 +252,68 @@ class SortedRun:
         """The number of states of the largest block."""
         return max(count for _, count, _ in self._places)
 
-    def read(self, file: int, block: int, to: int) -> int:
-        """Store the states of a block; returns how many. Raises CannotResume."""
+    def read(self, read: Read, block: int, to: int) -> int:
+        """Store the states of a block; returns how many. Raises as its source."""
         begin, count, end = self._places[block]
-        with _readable(self.path):
-            self._arrays.unpack(os.pread(file, end - begin, begin), count, to)
+        with self._source.readable():
+            self._arrays.unpack(read(begin, end - begin), count, to)
         return count
 
-    def read_tags(self, file: int, block: int, more: int, to: int) -> None:
-        """Store the tags of the states of a block, each and `more`. Raises CannotResume."""
+    def read_tags(self, read: Read, block: int, more: int, to: int) -> None:
+        """Store the tags of the states of a block, each and `more`. Raises as its source."""
         _, count, begin = self._places[block]
         end, *_ = self._places[block + 1]
-        with _readable(self.path):
-            self._arrays.unpack_tags(os.pread(file, end - begin, begin), count, more, to)
+        with self._source.readable():
+            self._arrays.unpack_tags(read(begin, end - begin), count, more, to)
 
-    @contextmanager
-    def file(self) -> Iterator[int]:
-        """A context with the file open for reading. Raises CannotResume."""
-        with _readable(self.path):
-            file = opened(self.path)
-        with file:
-            yield file.fileno()
+    def each(self, blocks: Sequence[int], to: int) -> Iterator[int]:
+        """Store the states of each of some blocks, which ascend, before the next; yields how many."""
+        for data, count in self._packed(blocks):
+            with self._source.readable():
+                self._arrays.unpack(data, count, to)
+            yield count
+
+    def store(self, to: int) -> None:
+        """Store all states, one behind the other."""
+        for data, count in self._packed(self.blocks):
+            with self._source.readable():
+                self._arrays.unpack(data, count, to)
+            to += self._arrays.width * count
+
+    def check(self) -> None:
+        """Look at the checksum of each block. Raises as its source."""
+        for data, count in self._packed(self.blocks):
+            with self._source.readable():
+                self._arrays.split(data, count)
+
+    def _packed(self, blocks: Sequence[int]) -> Iterator[tuple[memoryview, int]]:
+        """The bytes of each of some blocks, and its number of states."""
+        with self._source.opened() as read:
+            for first, end in self._together(blocks):
+                begin, behind = self._places[blocks[first]][0], self._places[blocks[end - 1]][2]
+                with self._source.readable():
+                    data = memoryview(read(begin, behind - begin))
+                for block in blocks[first:end]:
+                    start, count, stop = self._places[block]
+                    yield data[start - begin : stop - begin], count
+
+    def _together(self, blocks: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """From which to which of some blocks are read at once: neighbours, up to what the source says."""
+        first = 0
+        for at, block in enumerate(blocks):
+            _, _, end = self._places[block]
+            follows = at > first and blocks[at - 1] + 1 == block
+            if at > first and not (follows and end - self._places[blocks[first]][0] <= self._source.together):
+                yield first, at
+                first = at
+        if blocks:
+            yield first, len(blocks)
 
     def pieces(self, helpers: Helpers) -> Iterator[Piece]:
         """Its states, block by block; helpers read those that follow meanwhile."""
 
-        def load(file: int, block: int, to: int) -> Piece:
-            return to, self.read(file, block, to)
+        def load(read: Read, block: int, to: int) -> Piece:
+            return to, self.read(read, block, to)
 
         return self._loaded(helpers, load, self._arrays.width)
 
@@ -215,25 +321,25 @@ class SortedRun:
         """The same with their tags, each and `more`."""
         behind = self._arrays.width * self.largest
 
-        def load(file: int, block: int, to: int) -> TaggedPiece:
-            self.read_tags(file, block, more, to + behind)
-            return to, self.read(file, block, to), to + behind
+        def load(read: Read, block: int, to: int) -> TaggedPiece:
+            self.read_tags(read, block, more, to + behind)
+            return to, self.read(read, block, to), to + behind
 
         return self._loaded(helpers, load, self._arrays.width + TAG_SIZE)
 
-    def _loaded(self, helpers: Helpers, load: Callable[[int, int, int], P], size: int) -> Iterator[P]:
+    def _loaded(self, helpers: Helpers, load: Callable[[Read, int, int], P], size: int) -> Iterator[P]:
         """What is loaded of each block, into memory of `size` bytes a state."""
         pool = helpers.pool
         buffers = [Region(size * self.largest) for _ in range(AHEAD if pool is not None else 1)]
         coming: deque[Future[P]] = deque()
         try:
-            with self.file() as file:
+            with self._source.opened() as read:
                 for block in self.blocks:
                     if pool is None:
-                        yield load(file, block, buffers[0].address)
+                        yield load(read, block, buffers[0].address)
                         continue
                     while len(coming) < AHEAD and (next_ := block + len(coming)) < len(self.firsts):
-                        coming.append(pool.submit(load, file, next_, buffers[next_ % AHEAD].address))
+                        coming.append(pool.submit(load, read, next_, buffers[next_ % AHEAD].address))
                     yield coming[0].result()
                     coming.popleft()
         finally:
@@ -244,11 +350,11 @@ class SortedRun:
 
     def state(self, index: int) -> Words:
         """The state with an index."""
-        with self.file() as file, closing(Region(self._arrays.width * self.largest)) as buffer:
+        with self._source.opened() as read, closing(Region(self._arrays.width * self.largest)) as buffer:
             for block in self.blocks:
                 _, count, _ = self._places[block]
                 if index < count:
-                    self.read(file, block, buffer.address)
+                    self.read(read, block, buffer.address)
                     return self._arrays.at(buffer.address, index)
                 index -= count
         raise IndexError(index)
@@ -282,143 +388,6 @@ class SortedRun:
     def _block_of(self, address: int, index: int) -> int:
         """The block that may have a state of an array."""
         return max(0, bisect_right(self.firsts, self._arrays.value_at(address, index)) - 1)
-
-
-class RunWriter:
-    """Writes a run; `finish` or `drop` it. `grow` counts bytes before they are written."""
-
-    def __init__(
-        self,
-        path: Path,
-        number: int,
-        arrays: StateArrays,
-        grow: Callable[[int], None],
-        helpers: Helpers,
-    ) -> None:
-        self._path, self._number, self._arrays, self._grow, self._pool = (
-            path,
-            number,
-            arrays,
-            grow,
-            helpers.pool,
-        )
-        self._file = path.open("xb")
-        self._tags = arrays.width * arrays.block  # where they are in a buffer
-        self._buffer = self._new_buffer()
-        self._filled, self._is_tagged = 0, False
-        self._coming: deque[tuple[Future[PackedBlock], int, int]] = deque()
-        self._free: list[Region] = []
-        self._index: list[tuple[Place, int]] = []
-        self._size, self._states = 0, 0
-
-    def _new_buffer(self) -> Region:
-        """Memory for the states of a block, and for their tags."""
-        return Region(self._tags + TAG_SIZE * self._arrays.block)
-
-    def add(self, address: int, count: int, tags: int = 0) -> None:
-        """Add states that follow those before; `tags` is the address of theirs, if they have any."""
-        width, block = self._arrays.width, self._arrays.block
-        self._is_tagged = tags != 0
-        while count:
-            some = min(count, block - self._filled)
-            ctypes.memmove(self._buffer.address + width * self._filled, address, width * some)
-            if tags:
-                to = self._buffer.address + self._tags + TAG_SIZE * self._filled
-                ctypes.memmove(to, tags, TAG_SIZE * some)
-                tags += TAG_SIZE * some
-            self._filled += some
-            address, count = address + width * some, count - some
-            if self._filled == block:
-                self._flush()
-
-    def _flush(self) -> None:
-        """Compress the states in the buffer, and write what is compressed."""
-        count, buffer = self._filled, self._buffer
-        if not count:
-            return
-        first = self._arrays.value_at(buffer.address, 0)
-        self._filled = 0
-        if self._pool is None:
-            self._write(self._packed(buffer, count), count, first)
-            return
-        self._coming.append((self._pool.submit(self._pack, buffer, count), count, first))
-        self._buffer = self._free.pop() if self._free else self._new_buffer()
-        if len(self._coming) > AHEAD:
-            self._write_next()
-
-    def _pack(self, buffer: Region, count: int) -> PackedBlock:
-        """A block that is compressed, after which the buffer is free."""
-        data = self._packed(buffer, count)
-        self._free.append(buffer)
-        return data
-
-    def _packed(self, buffer: Region, count: int) -> PackedBlock:
-        """A block that is compressed."""
-        tags = b""
-        if self._is_tagged:
-            tags = self._arrays.packed_tags(buffer.address + self._tags, count)
-        return self._arrays.packed(buffer.address, count), tags
-
-    def _write_next(self) -> None:
-        """Write the first of the blocks that are being compressed."""
-        future, count, first = self._coming.popleft()
-        self._write(future.result(), count, first)
-
-    def _write(self, data: PackedBlock, count: int, first: int) -> None:
-        """Write a compressed block."""
-        states, tags = data
-        self._grow(len(states) + len(tags))
-        self._file.write(states + tags)
-        self._index.append(((self._size, count, self._size + len(states)), first))
-        self._size += len(states) + len(tags)
-        self._states += count
-
-    def finish(self) -> SortedRun | None:
-        """The run, whole; None, and no file, if it has no state."""
-        self._flush()
-        while self._coming:
-            self._write_next()
-        if not self._states:
-            self.drop()
-            return None
-        width, end = self._arrays.width, self._size
-        index = b"".join(PLACE.pack(*place) + first.to_bytes(width, "little") for place, first in self._index)
-        data = compressed(index)
-        tail = TAIL.pack(end, len(data), len(index))
-        self._grow(len(data) + len(tail))
-        self._file.write(data + tail)
-        self._close()
-        size = end + len(data) + len(tail)
-        stored = StoredRun(self._number, self._states, size, hashlib.sha256(index + tail).hexdigest())
-        places = [place for place, _ in self._index]
-        firsts = [first for _, first in self._index]
-        return SortedRun(self._path, self._arrays, stored, firsts, [*places, (end, 0, end)])
-
-    def drop(self) -> None:
-        """Remove what was written."""
-        for future, *_ in self._coming:
-            future.exception()
-        self._coming.clear()
-        self._close()
-        self._path.unlink(missing_ok=True)
-
-    def _close(self) -> None:
-        """Close the file, and free the buffers."""
-        self._file.close()
-        for buffer in [self._buffer, *self._free]:
-            buffer.close()
-        self._free = []
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    """A context in which what cannot be read, or is not as it was written, raises CannotResume."""
-    try:
-        yield
-    except OSError as error:
-        raise CannotResume(f"{path} cannot be read: {reason_of(error)}") from None
-    except (ValueError, struct.error):
-        damaged(path)
 
 
 def damaged(path: Path) -> NoReturn:

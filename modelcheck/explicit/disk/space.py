@@ -120,7 +120,7 @@ class RecentSpace(PackedSpace):
                 ctypes.memmove(place, shard.frontiers[1].address, arrays.width * count)
             place += arrays.width * count
         count = (place - into[0].address) // arrays.width
-        return arrays.sort(*into, count) if count else (place, 0)
+        return arrays.sort(into[0].address, into[1].address, count) if count else (place, 0)
 
     def restart(self) -> None:
         """Forget the new states, which are a run now; the table still has them."""

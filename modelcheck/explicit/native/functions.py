@@ -56,6 +56,7 @@ OF_SORTED: Signatures = {
     "merge_tagged": (None, [_P]),
     "subtract": (None, [_P, _N, _P, _N, _P]),
     "drop": (_N, [_P, _N, _P]),
+    "distinct": (_N, [_P, _N]),
     "pick": (_N, [_P, _N, _P, _N, _N, _P]),
     "first_from": (_N, [_P, _N, _P]),
     "split_bytes": (_N, [_P, _N, _P]),
@@ -69,10 +70,8 @@ OF_SORTED: Signatures = {
 OF_LEAVING: Signatures = {"mark_expanded": (None, [_P, _N, _P, _N])}
 OF_BLOCKS: Signatures = {
     "deduplicate": (_N, [_P, _N, _P, _N]),
-    "merge": (_N, [_P, _N, _P, _N, _P, _N, ctypes.c_uint8]),
-    "untag": (_N, [_P, _N, _P, _N, _P, _N]),
     "take_all": (_N, [_P, _N, _P]),
-    "take": (_N, [_P, _N, _P, ctypes.c_uint8, _FLAG, _P]),
+    "part": (_N, [_P, _N, _P, _P]),
     "tell_shards": (None, [_P, _N, _N, _P]),
     "ask": (None, [_P, _N, _P]),
     "lead_to": (_N, [_P, _N, _P, _FLAG]),

@@ -187,14 +187,8 @@ class Kernel:
         return code.call
 
     def sorted_states(self) -> Mapping[str, Any]:
-        """The compiled functions on sorted arrays of states, the same for all states of as many words."""
-        key = _name_of_all("sorted states", self.layout.words)
-        code = self._codes.find(key, OF_SORTED)
-        if code is None:
-            from modelcheck.explicit.native.writing import of_sorted_states  # noqa: PLC0415 - as in `_make`
-
-            code = self._codes.keep(key, of_sorted_states(self.layout.words), OF_SORTED)
-        return code.call
+        """The compiled functions on sorted arrays of states of as many words."""
+        return sorted_states(self.layout.words, self._codes)
 
     def shard_of(self, words: Words) -> int:
         """The shard that a state belongs to."""
@@ -247,6 +241,20 @@ def shared_name(task: Task) -> str:
 def name_of_runs(task: Task) -> str:
     """The cache name of the code that makes random runs of a task."""
     return _name(_key(task) + "-runs", Tier.QUICK)
+
+
+def sorted_states(words: int, codes: Codes) -> Mapping[str, Any]:
+    """The compiled functions on sorted arrays of states, the same for all models whose states are as wide.
+
+    They are there as long as `codes`.
+    """
+    key = _name_of_all("sorted states", words)
+    code = codes.find(key, OF_SORTED)
+    if code is None:
+        from modelcheck.explicit.native.writing import of_sorted_states  # noqa: PLC0415 - as in `_make`
+
+        code = codes.keep(key, of_sorted_states(words), OF_SORTED)
+    return code.call
 
 
 def _name_of_all(*what: object) -> str:

@@ -21,7 +21,7 @@ from modelcheck.contract.result import End, Outcome, Spill
 from modelcheck.contract.wording import partial_words
 from modelcheck.explicit.codegen.search.sorted_states import unit
 from modelcheck.explicit.disk.levels import Room, room_for
-from modelcheck.explicit.disk.runs import PackedBlock, RunWriter
+from modelcheck.explicit.disk.writing import PackedBlock, RunWriter
 from modelcheck.explicit.engine import ExplicitEngine
 from modelcheck.explicit.native.arena import words_of
 from modelcheck.explicit.native.functions import OF_SORTED, MachineCode

@@ -1,4 +1,4 @@
-"""Blocks of packed states as code, for a search whose tables are elsewhere: deduplicate, merge, untag, take.
+"""Blocks of packed states as code, for a search whose tables are elsewhere: deduplicate, take, part.
 
 A block is an array of states in the order of their hashes.  In it a state may have
 the bit for waiting: only a fault led to it.  The hashes are cut into any number
@@ -29,10 +29,8 @@ class Blocks(Runtime):
         """All LLVM functions on blocks."""
         return [
             self._deduplicate(),
-            self._merge(),
-            self._untag(),
             self._take_all(),
-            self._take(),
+            self._part(),
             self._tell_shards(),
             self._ask(),
             self._lead_to(),
@@ -61,44 +59,6 @@ class Blocks(Runtime):
         fn.exit(full, "ret i64 -1")
         return fn
 
-    def _merge(self) -> Function:
-        """Write `merge`: adds a block to the table of its shard, with a tag on new states.
-
-        It returns how many are new, or -1 if the table is full.
-        """
-        fn = Function("merge", [*TABLE, *TAGS, *STATES, ("i8", "tag")], "i64")
-        full, new = fn.new("full"), fn.cell(64, i64(0))
-        with fn.loop(COUNT) as index:
-            state = fn.at("%states", fn.mul(index, i64(self.words)))
-            own, by_fault = self._without_waiting_bit(fn, state)
-            at, there = self.find_in(fn, own, V(64, "%shards"), full)
-            with fn.when(fn.not_(there)):
-                fn.store(new, fn.add(fn.load(new), i64(1)))
-                fn.write("%tags", V(8, "%tag"), at)
-            self._put(fn, at, there, own, by_fault)
-        fn.end(f"ret {fn.load(new)}")
-        fn.exit(full, "ret i64 -1")
-        return fn
-
-    def _untag(self) -> Function:
-        """Write `untag`: removes the tags of a block's states in a table; returns how many had one."""
-        fn = Function("untag", [*TABLE, *TAGS, *STATES], "i64")
-        missed, struck = fn.new("missed"), fn.cell(64, i64(0))
-        with fn.loop(COUNT) as index:
-            own, _ = self._without_waiting_bit(fn, fn.at("%states", fn.mul(index, i64(self.words))))
-            self.untag_one(fn, own, struck, missed)
-        fn.end(f"ret {fn.load(struck)}")
-        fn.exit(missed, "ret i64 -1")  # a table whose room is full was refused when it was filled
-        return fn
-
-    def untag_one(self, fn: Function, state: str, struck: Register, missed: InstructionBlock) -> None:
-        """Emit removing the tag of a state, if the table has it; `struck` counts those that had one."""
-        at, there = self.find_in(fn, state, V(64, "%shards"), missed)
-        with fn.when(there):
-            had = fn.is_set(fn.read("%tags", at, 8))
-            fn.store(struck, fn.add(fn.load(struck), fn.resize(had, 64)))
-            fn.write("%tags", const(8, 0), at)
-
     def _take_all(self) -> Function:
         """Write `take_all`: copies a table of all shards to a block and empties it; returns the size."""
         fn = Function("take_all", [*TABLE, ("ptr noalias", "out")], "i64")
@@ -109,17 +69,21 @@ class Blocks(Runtime):
         fn.end(f"ret {fn.load(many)}")
         return fn
 
-    def _take(self) -> Function:
-        """Write `take`: copies the states with a tag that wait (or do not) to a block; returns its size."""
-        own = [("i8", "tag"), ("i1", "waiting"), ("ptr noalias", "out")]
-        fn = Function("take", [*TABLE, ("ptr noalias", "tags"), *own], "i64")
-        many, last = fn.cell(64, i64(0)), fn.cell(64, i64(0))
-        with fn.loop(fn.add(V(64, "%slots"), i64(SPILL))) as index:
-            state, waits = self._without_waiting_bit(fn, fn.at("%table", fn.mul(index, i64(self.words))))
-            tagged = fn.eq(fn.read("%tags", index, 8), V(8, "%tag"))
-            with fn.when(fn.and_(tagged, fn.eq(waits, V(1, "%waiting")))):
-                self._append(fn, state, many, last)
-        fn.end(f"ret {fn.load(many)}")
+    def _part(self) -> Function:
+        """Write `part`: copies a block's states to `free`, but those that wait to `waiting`, without the bit.
+
+        It returns how many are free.
+        """
+        fn = Function("part", [*STATES, ("ptr noalias", "free"), ("ptr noalias", "waiting")], "i64")
+        free, waiting = (fn.cell(64, i64(0)) for _ in range(2))
+        with fn.loop(COUNT) as index:
+            own, waits = self._without_waiting_bit(fn, fn.at("%states", fn.mul(index, i64(self.words))))
+            into = fn.address("%waiting"), fn.address("%free")
+            place = fn.mul(fn.select(waits, fn.load(waiting), fn.load(free)), i64(8 * self.words))
+            self.move(fn, own, fn.pointer(fn.add(fn.select(waits, *into), place)))
+            for cell, more in ((waiting, fn.resize(waits, 64)), (free, fn.resize(fn.not_(waits), 64))):
+                fn.store(cell, fn.add(fn.load(cell), more))
+        fn.end(f"ret {fn.load(free)}")
         return fn
 
     # ------------------------------------------------------------------- states

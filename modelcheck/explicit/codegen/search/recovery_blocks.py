@@ -174,8 +174,15 @@ class RecoveryBlocks(Blocks):
         fn = Function("untag_marked", [*TABLE, *TAGS, *STATES, MARKS], "i64")
         missed, struck = fn.new("missed"), fn.cell(64, i64(0))
         with fn.loop(COUNT) as index, fn.when(fn.is_set(fn.read("%marks", index, 8))):
+            ahead = fn.add(index, i64(AHEAD))
+            with fn.when(fn.less(ahead, COUNT)):  # the states are not in the order of the table
+                self.prefetch(fn, fn.at("%states", fn.mul(ahead, i64(self.words))), V(64, "%shards"))
             state = fn.at("%states", fn.mul(index, i64(self.words)))
-            self.untag_one(fn, state, struck, missed)
+            at, there = self.find_in(fn, state, V(64, "%shards"), missed)
+            with fn.when(there):
+                had = fn.is_set(fn.read("%tags", at, 8))
+                fn.store(struck, fn.add(fn.load(struck), fn.resize(had, 64)))
+                fn.write("%tags", const(8, 0), at)
         fn.end(f"ret {fn.load(struck)}")
         fn.exit(missed, "ret i64 -1")  # a table whose room is full was refused when it was filled
         return fn

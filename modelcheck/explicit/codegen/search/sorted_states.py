@@ -46,6 +46,7 @@ class SortedStates(StateWords):
             self._merge("merge_tagged", tagged=True),
             self._subtract(),
             self._drop(),
+            self._distinct(),
             self._pick(),
             self._first_from(),
             self._split(),
@@ -184,6 +185,19 @@ class SortedStates(StateWords):
         with fn.loop(COUNT) as index:
             self._keep_if(fn, index, "%states", many, fn.is_zero(fn.read("%marks", index, BYTE)))
             fn.write("%marks", const(BYTE, 0), index)
+        fn.end(f"ret {fn.load(many)}")
+        return fn
+
+    def _distinct(self) -> Function:
+        """Write `distinct`: removes the states that are as the one before; returns how many are left."""
+        fn = Function("distinct", STATES, "i64")
+        many = fn.cell(64, i64(0))
+        with fn.loop(COUNT) as index:
+            place = fn.load(many)
+            state, last = self._row(fn, "%states", index), self._row(fn, "%states", fn.sub(place, i64(1)))
+            first = fn.is_zero(place)
+            before = self._value(fn, fn.pointer(fn.select(first, fn.address(state), fn.address(last))))
+            self._keep_if(fn, index, "%states", many, fn.or_(first, fn.ne(before, self._value(fn, state))))
         fn.end(f"ret {fn.load(many)}")
         return fn
 
