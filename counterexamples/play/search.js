@@ -3,6 +3,7 @@
 const Search = (() => {
   const { NOWHERE } = Engine;
   const ROOT = 0xffffffff; // the predecessor of the first state
+  const LONGEST = 9; // bytes of the way to a state, at most
   const FULL = 0.8; // a table is never fuller
   const BEGUN = 1 << 13; // with this many successors, no other state is expanded before they are inserted
   const CHUNK = 1 << 12; // states
@@ -20,8 +21,8 @@ const Search = (() => {
       this.table = this.take(8 * this.words * this.slots);
       heap.clear(this.table, 8 * this.words * this.slots);
       this.room = { ways: 1 << 12, frontiers: [1 << 12, 1 << 12], pending: [1 << 12, 1 << 12] };
-      this.predecessors = this.take(4 * this.room.ways);
-      this.ordinals = this.take(4 * this.room.ways);
+      this.ways = this.take(LONGEST * this.room.ways);
+      this.set(used.shard.ways, this.ways);
       this.frontiers = this.room.frontiers.map((room) => this.take(8 * this.words * room));
       this.pending = this.room.pending.map((room) => this.take(8 * this.entry * room));
       this.context = this.take(8 * used.context.size);
@@ -51,11 +52,9 @@ const Search = (() => {
 
     // Tell the shard where its memory is; what is new goes to the second of each pair.
     tell() {
-      const { table, slots, predecessors, ordinals, frontier, pending } = this.used.shard;
+      const { table, slots, frontier, pending } = this.used.shard;
       this.set(table, this.table);
       this.set(slots, this.slots);
-      this.set(predecessors, this.predecessors);
-      this.set(ordinals, this.ordinals);
       this.set(frontier, this.frontiers[1]);
       this.set(pending, this.pending[1]);
     }
@@ -74,9 +73,10 @@ const Search = (() => {
       const ways = this.number(local), seen = this.number(fresh), wait = this.number(waiting);
       if (this.number(count) + more > FULL * this.slots) this.grow(more);
       if (ways + more > this.room.ways) {
+        const size = this.number(this.used.shard.ways) - this.ways;
         this.room.ways = 2 * (ways + more);
-        this.predecessors = this.larger(this.predecessors, 4 * this.room.ways, 4 * ways);
-        this.ordinals = this.larger(this.ordinals, 4 * this.room.ways, 4 * ways);
+        this.ways = this.larger(this.ways, LONGEST * this.room.ways, size);
+        this.set(this.used.shard.ways, this.ways + size);
       }
       if (seen + more > this.room.frontiers[1]) {
         this.room.frontiers[1] = 2 * (seen + more);
@@ -145,12 +145,16 @@ const Search = (() => {
     // Which successor to take, from the start to the state of that number.
     path(number) {
       const found = [];
+      const shard = this.take(8 * this.size); // a copy, whose end of ways moves back
+      this.heap.copy(this.shard, shard, 8 * this.size);
       for (;;) {
-        const predecessor = this.heap.halves(this.predecessors + 4 * number, 1)[0];
-        if (predecessor === ROOT) return found.reverse();
-        found.push(this.heap.halves(this.ordinals + 4 * number, 1)[0]);
-        number = predecessor;
+        const way = BigInt.asUintN(64, this.kernel.call.trace_back(shard, BigInt(number)));
+        number = Number(way & BigInt(ROOT));
+        if (number === ROOT) break;
+        found.push(Number(way >> 32n));
       }
+      this.give(shard);
+      return found.reverse();
     }
   }
 

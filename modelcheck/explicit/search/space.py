@@ -15,20 +15,20 @@ from modelcheck.explicit.codegen.search.runtime import (
     FAILED,
     FIRSTS,
     FRONTIER,
+    LATEST,
     LOCAL,
     LOCAL_BITS,
     MOST_STATES,
     NEW,
     NUMBER,
     OPEN,
-    ORDINALS,
-    PARENTS,
     PENDING,
     SHARDS,
     SLOTS,
     TABLE,
     TRAPPED,
     WAITING,
+    WAYS,
 )
 from modelcheck.explicit.codegen.states.layout import Words
 from modelcheck.explicit.native.arena import Region
@@ -37,6 +37,7 @@ from spec.frozen import frozen
 from spec.meaning.semantics import State
 
 ROOT = (1 << 32) - 1  # the predecessor of an initial state
+LONGEST = 9  # bytes of the way to a state, of which there are 32 bits and at most 24: NOTE(ways)
 SMALL = 1 << 9  # slots of a table at first
 FULL = 0.8  # a table is never fuller
 FEW = 1 << 12  # states of a shard whose memory is left to the next search
@@ -56,25 +57,23 @@ class PackedLevel:
 
 
 class Shard:
-    """The memory of one shard: table, frontier, predecessors."""
+    """The memory of one shard: table, frontier, the ways to its states."""
 
     def __init__(self, number: int, words: int, room: int, *, ways: bool) -> None:
         entry = 8 * (words + 1)
         self.number = number
         self.slots = SMALL
         self.table = Region(8 * words * SMALL)
-        self.predecessors = Region(4 * room * ways)
-        self.ordinals = Region(4 * room * ways)
+        self.ways = Region(LONGEST * room * ways)
         self.frontiers = [Region(8 * words * room), Region(8 * words * room)]
         self.pending = [Region(entry * room), Region(entry * room)]
         self.written = [0, 0]  # bytes at most of each frontier, since its pages were given back
         self.waited = 0  # bytes of the first of `pending`
 
     def keep_ways(self, room: int) -> None:
-        """Allocate empty arrays for predecessors of up to `room` states."""
-        self.predecessors.close()
-        self.ordinals.close()
-        self.predecessors, self.ordinals = Region(4 * room), Region(4 * room)
+        """Allocate empty memory for the ways to up to `room` states."""
+        self.ways.close()
+        self.ways = Region(LONGEST * room)
 
     def clear(self, words: int) -> None:
         """Make an empty table; what else there is, is written before it is read."""
@@ -87,7 +86,7 @@ class Shard:
 
     def close(self) -> None:
         """Free the memory."""
-        for region in (self.table, self.predecessors, self.ordinals, *self.frontiers, *self.pending):
+        for region in (self.table, self.ways, *self.frontiers, *self.pending):
             region.close()
 
 
@@ -158,6 +157,7 @@ class PackedSpace:
             self._tell(shard, {NUMBER: shard.number << LOCAL_BITS})
             self._tell(shard, dict.fromkeys(range(TRAPPED, self.size), NOWHERE) | {OPEN: kernel.open})
             self.use(shard)
+            self._begin_ways(shard)
 
     def _shards(self) -> list[Shard]:
         """The shards, with as much reserved address space as possible."""
@@ -202,22 +202,32 @@ class PackedSpace:
             {
                 TABLE: shard.table.address,
                 SLOTS: shard.slots,
-                PARENTS: shard.predecessors.address if self.ways else 0,
-                ORDINALS: shard.ordinals.address,
                 FRONTIER: shard.frontiers[1].address,
                 PENDING: shard.pending[1].address,
             },
         )
 
+    def _begin_ways(self, shard: Shard, size: int = 0) -> None:
+        """Store where the next way of a shard goes, behind `size` bytes."""
+        self._tell(shard, {WAYS: (shard.ways.address + size) * self.ways})
+
+    def size_of_ways(self, shard: Shard) -> int:
+        """The bytes of the ways to the states of a shard."""
+        return (self.word(shard, WAYS) - shard.ways.address) * self.ways
+
     def words_of(self, shard: Shard) -> list[int]:
-        """The words of a shard without its addresses."""
-        places = [COUNT, LOCAL, NEW, WAITING, OPEN, *range(TRAPPED, self.size)]
-        return [self.word(shard, place) for place in places]
+        """The bytes of a shard's ways, and its words without addresses."""
+        return [self.size_of_ways(shard), *(self.word(shard, place) for place in self._places())]
+
+    def _places(self) -> list[int]:
+        """The words of a shard that are no addresses, but for the numbers of slots and of the shard."""
+        return [COUNT, LOCAL, NEW, WAITING, OPEN, LATEST, *range(TRAPPED, self.size)]
 
     def take(self, shard: Shard, words: Sequence[int]) -> None:
         """Restore the words of a shard."""
-        places = [COUNT, LOCAL, NEW, WAITING, OPEN, *range(TRAPPED, self.size)]
-        self._tell(shard, dict(zip(places, words, strict=True)))
+        ways, *others = words
+        self._begin_ways(shard, ways)
+        self._tell(shard, dict(zip(self._places(), others, strict=True)))
         shard.waited = 8 * self.entry * self.room  # at most
 
     # ------------------------------------------------------------------ levels
@@ -356,10 +366,13 @@ class PackedSpace:
         if not (self.ways and self.has(number)):
             raise NoWay
         found = []
+        memory = type(self.memory).from_buffer_copy(self.memory)  # whose ends of ways move back
         while number != ROOT:
-            shard, local = self.shards[number >> LOCAL_BITS], number & (1 << LOCAL_BITS) - 1
-            found.append((number, int.from_bytes(shard.ordinals.read(4 * local, 4), "little")))
-            number = int.from_bytes(shard.predecessors.read(4 * local, 4), "little")
+            shard, local = number >> LOCAL_BITS, number & (1 << LOCAL_BITS) - 1
+            words = ctypes.addressof(memory) + 8 * self.size * shard
+            way = self.kernel.call["trace_back"](words, local)
+            found.append((number, way >> 32))
+            number = way & ROOT
         return found[::-1]
 
     def parts(self, most: int) -> Iterator[SlotRange]:
@@ -389,7 +402,8 @@ class PackedSpace:
             for shard in self.shards:
                 if not ways:
                     shard.keep_ways(self.room)
-                self._tell(shard, {COUNT: 0, LOCAL: 0, NEW: 0, WAITING: 0, TRAPPED: NOWHERE})
+                self._tell(shard, {COUNT: 0, LOCAL: 0, NEW: 0, WAITING: 0, LATEST: 0, TRAPPED: NOWHERE})
+                self._begin_ways(shard)
                 self.use(shard)
             yield
         finally:

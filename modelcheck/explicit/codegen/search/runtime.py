@@ -40,7 +40,7 @@ MARKS = 4
 EXPANDED = 1  # in the place of FINE, where steps are left for later: not of this level or a later one
 
 # The words of a shard.
-TABLE, SLOTS, COUNT, LOCAL, PARENTS, ORDINALS, FRONTIER, NEW, PENDING, WAITING, NUMBER = range(11)
+TABLE, SLOTS, COUNT, LOCAL, WAYS, LATEST, FRONTIER, NEW, PENDING, WAITING, NUMBER = range(11)
 OPEN = 11  # the conditions that have no witness yet, a bit for each
 TRAPPED, FAILED, FIRSTS = range(12, 15)  # first finds: without a way back, of an error, of each property
 
