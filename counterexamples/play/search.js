@@ -20,8 +20,8 @@ const Search = (() => {
       this.slots = 1 << 12;
       this.table = this.take(8 * this.words * this.slots);
       heap.clear(this.table, 8 * this.words * this.slots);
-      this.room = { ways: 1 << 12, frontiers: [1 << 12, 1 << 12], pending: [1 << 12, 1 << 12] };
-      this.ways = this.take(LONGEST * this.room.ways);
+      this.room = { ways: 1 << 13, frontiers: [1 << 12, 1 << 12], pending: [1 << 12, 1 << 12] };
+      this.ways = this.take(this.room.ways);
       this.set(used.shard.ways, this.ways);
       this.frontiers = this.room.frontiers.map((room) => this.take(8 * this.words * room));
       this.pending = this.room.pending.map((room) => this.take(8 * this.entry * room));
@@ -68,15 +68,14 @@ const Search = (() => {
 
     // Make room for this many more.
     ensure(more) {
-      const { count, local, waiting } = this.used.shard;
+      const { count, waiting } = this.used.shard;
       const fresh = this.used.shard.new;
-      const ways = this.number(local), seen = this.number(fresh), wait = this.number(waiting);
+      const ways = this.number(this.used.shard.ways) - this.ways, seen = this.number(fresh), wait = this.number(waiting);
       if (this.number(count) + more > FULL * this.slots) this.grow(more);
-      if (ways + more > this.room.ways) {
-        const size = this.number(this.used.shard.ways) - this.ways;
-        this.room.ways = 2 * (ways + more);
-        this.ways = this.larger(this.ways, LONGEST * this.room.ways, size);
-        this.set(this.used.shard.ways, this.ways + size);
+      if (ways + LONGEST * more > this.room.ways) {
+        this.room.ways = 2 * (ways + LONGEST * more);
+        this.ways = this.larger(this.ways, this.room.ways, ways);
+        this.set(this.used.shard.ways, this.ways + ways);
       }
       if (seen + more > this.room.frontiers[1]) {
         this.room.frontiers[1] = 2 * (seen + more);

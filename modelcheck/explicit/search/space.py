@@ -39,6 +39,7 @@ from spec.meaning.semantics import State
 ROOT = (1 << 32) - 1  # the predecessor of an initial state
 LONGEST = 9  # bytes of the way to a state, of which there are 32 bits and at most 24: NOTE(ways)
 SMALL = 1 << 9  # slots of a table at first
+AT_ONCE = 1 << 17  # slots that move to a larger table before their memory is let go
 FULL = 0.8  # a table is never fuller
 FEW = 1 << 12  # states of a shard whose memory is left to the next search
 WORTH = 1 << 20  # a frontier of fewer bytes is not worth keeping in memory for the next
@@ -305,7 +306,10 @@ class PackedSpace:
         growth = FAST_GROWTH if shard.slots < LARGE else GROWTH
         slots = max(int(shard.slots * growth), int((self.word(shard, COUNT) + more) / FULL) + 1)
         table = Region(8 * self.words * slots, huge=True)
-        self.kernel.call["rehash"](shard.table.address, shard.slots, table.address, slots)
+        for first in range(0, shard.slots, AT_ONCE):  # what has moved is let go: never are both whole
+            start, some = 8 * self.words * first, min(AT_ONCE, shard.slots - first)
+            self.kernel.call["rehash"](shard.table.address + start, some, table.address, slots)
+            shard.table.forget(8 * self.words * some, start)
         shard.table.close()
         shard.table, shard.slots = table, slots
         self.use(shard)

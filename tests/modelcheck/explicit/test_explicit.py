@@ -117,7 +117,7 @@ def test_a_checkpoint_without_ways_goes_on_without_them(tmp_path: Path) -> None:
         check(model, bare(asked), keep=Keep(tmp_path, resume=True))
 
 
-@pytest.mark.parametrize(("given", "most"), [((), 24), (("--no-ways",), 14)])
+@pytest.mark.parametrize(("given", "most"), [((), 16), (("--no-ways",), 14)])
 def test_a_state_takes_few_bytes(given: tuple[str, ...], most: int) -> None:
     for name in ("xs", "m"):
         child("--check", name, "--json", *given)  # so that nothing is compiled in the runs that are measured
