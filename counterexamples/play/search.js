@@ -18,8 +18,8 @@ const Search = (() => {
       heap.words(this.shard, this.size).fill(0n);
       for (let i = used.shard.trapped; i < this.size; i++) this.set(i, NOWHERE);
       this.slots = 1 << 12;
-      this.table = this.take(8 * this.words * this.slots);
-      heap.clear(this.table, 8 * this.words * this.slots);
+      this.table = this.take(used.slot * this.slots);
+      heap.clear(this.table, used.slot * this.slots);
       this.room = { ways: 1 << 13, frontiers: [1 << 12, 1 << 12], pending: [1 << 12, 1 << 12] };
       this.ways = this.take(this.room.ways);
       this.set(used.shard.ways, this.ways);
@@ -90,8 +90,8 @@ const Search = (() => {
 
     grow(more) {
       const slots = Math.max(2 * this.slots, Math.ceil((this.number(this.used.shard.count) + more) / FULL) + 1);
-      const table = this.take(8 * this.words * slots);
-      this.heap.clear(table, 8 * this.words * slots);
+      const table = this.take(this.used.slot * slots);
+      this.heap.clear(table, this.used.slot * slots);
       this.kernel.call.rehash(this.table, BigInt(this.slots), table, BigInt(slots));
       this.give(this.table);
       this.table = table;

@@ -148,7 +148,7 @@ def sections(search: PackedSearch, shard: Shard) -> list[tuple[Region, int]]:
         (end for parts in search.entering.values() for s, _, end in parts if s == shard.number), default=0
     )
     return [
-        (shard.table, state * shard.slots),
+        (shard.table, space.slot * shard.slots),
         (shard.ways, space.size_of_ways(shard)),
         (shard.frontiers[0], state * frontier),
         (shard.frontiers[1], state * new),

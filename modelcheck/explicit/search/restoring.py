@@ -89,7 +89,7 @@ def _read_shard(folder: Path, sums: dict[str, str], search: PackedSearch, shard:
         if (folder / name).stat().st_size != size:
             damaged(name)
         shard.table.close()
-        shard.table = Region(8 * space.words * shard.slots, huge=True)
+        shard.table = Region(space.slot * shard.slots, huge=True)
         for region, size in sections(search, shard):
             for start in range(0, size, PIECE):
                 piece = file.read(min(PIECE, size - start))

@@ -86,8 +86,8 @@ class Soundness(Runtime):
         fn = Function("occupied", [("ptr", "table"), ("i64", "slots")], "i64")
         found = fn.cell(64, i64(0))
         with fn.loop(V(64, "%slots")) as index:
-            slot = fn.at("%table", fn.mul(index, i64(self.words)))
-            with fn.when(fn.is_set(fn.read(slot, self.words - 1))):
+            slot = self.slot_at(fn, "%table", index)
+            with fn.when(fn.is_set(self.slot_word(fn, slot, self.words - 1))):
                 fn.store(found, fn.add(fn.load(found), i64(1)))
         fn.end(f"ret {fn.load(found)}")
         return fn
@@ -103,8 +103,8 @@ class Soundness(Runtime):
             fn.new("no"),
         )
         with fn.loop(V(64, "%slots")) as index:
-            slot = fn.at("%table", fn.mul(index, i64(self.words)))
-            with fn.when(fn.is_set(fn.read(slot, self.words - 1))):
+            slot = self.slot_at(fn, "%table", index)
+            with fn.when(fn.is_set(self.slot_word(fn, slot, self.words - 1))):
                 self.copy(fn, slot, own)
                 for mark in range(self.layout.marks):
                     if mark != WAITS:
@@ -135,7 +135,7 @@ class Soundness(Runtime):
     def _toggle(self, fn: Function, slot: str) -> None:
         """Emit flipping the waiting mark of a slot."""
         word, bit = self.layout.mark(WAITS)
-        fn.write(slot, fn.xor(fn.read(slot, word), i64(bit)), word)
+        self.put_slot_word(fn, slot, fn.xor(self.slot_word(fn, slot, word), i64(bit)), word)
 
     def _claim(self) -> Function:
         """Write `claim`: marks states that are in a shard, unmarked, once; returns how many."""

@@ -110,6 +110,7 @@ def web_kernel(task: Task, types: PageTypes) -> WebKernel:
     used = {
         "end": made.end,
         "words": laid.words,
+        "slot": laid.slot,
         "most": written.most,
         "context": _context(words),
         "firsts": FIRSTS,

@@ -86,19 +86,19 @@ class Insertion(Runtime):
             fn.fork(there, known, absent)
             with fn.local_values():
                 fn.begin(known)
-                marked = fn.read(slot, word)
+                marked = self.slot_word(fn, slot, word)
                 waits = fn.is_set(fn.and_(marked, i64(bit)))
                 wakes = fn.new("wakes")
                 fn.fork(fn.and_(waits, fn.not_(by_fault)), wakes, done)
                 fn.begin(wakes)
-                fn.write(slot, fn.and_(marked, i64(~bit)), word)
+                self.put_slot_word(fn, slot, fn.and_(marked, i64(~bit)), word)
                 fn.goto(fresh)
             with fn.local_values():
                 fn.begin(absent)
                 if called == REVISIT:
                     self.put_mark(fn, slot, AGAIN)
                 else:
-                    self.move(fn, entry, slot)
+                    self.put(fn, entry, slot)
                 fn.write("%shard", fn.add(fn.read("%shard", COUNT), i64(1)), COUNT)
                 fn.fork(by_fault, wait, fresh)
             with fn.local_values():
@@ -124,7 +124,7 @@ class Insertion(Runtime):
         with fn.when(fn.less(ahead, V(64, "%count"))):
             later = fn.at("%entries", fn.mul(ahead, i64(self.entry)))
             place = self.slot(fn, fn.call(64, "hash", later), slots)
-            soon = fn.at(table, fn.mul(place, i64(self.words)))
+            soon = self.slot_at(fn, table, place)
             fn.emit(f"call void @llvm.prefetch.p0(ptr {soon}, i32 1, i32 3, i32 1)")
 
     def _wait(self, fn: Function, entry: str, meta: V) -> None:
@@ -238,7 +238,8 @@ class Insertion(Runtime):
             self.copy(fn, slot, own)
             address, _ = self.find(fn, "%new", V(64, "%slots"), own)
             target = fn.pointer(address)
-            self.move(fn, slot, target)
+            for n in range(self.words):
+                self.put_slot_word(fn, target, self.slot_word(fn, slot, n), n)
         fn.end("ret void")
         return fn
 
