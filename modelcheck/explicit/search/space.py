@@ -377,6 +377,8 @@ class PackedSpace:
         memory = type(self.memory).from_buffer_copy(self.memory)  # whose ends of ways move back
         while number != ROOT:
             shard, local = number >> LOCAL_BITS, number & (1 << LOCAL_BITS) - 1
+            if local >= memory[shard * self.size + LOCAL]:
+                raise AssertionError("a path goes back to a later state")
             words = ctypes.addressof(memory) + 8 * self.size * shard
             way = self.kernel.call["trace_back"](words, local)
             found.append((number, way >> 32))

@@ -496,7 +496,7 @@ OF_ENGINES = (
     Mutant("a checkpoint forgets where its ways end", f"{EXPLICIT}/search/space.py",
            "self._begin_ways(shard, ways)", "self._begin_ways(shard)", RESUMED),
     Mutant("a predecessor may be of any level", f"{EXPLICIT}/search/soundness.py",
-           'shard.ways.address, spans) != end - first', 'shard.ways.address, spans) < 0',
+           "shard.ways.address, spans) != end - first", "shard.ways.address, spans) < 0",
            "tests/modelcheck/explicit/test_checkpoint.py --all -k forged"),
     Mutant("a slot has a byte too few", f"{STATES}/layout.py", "return self.used // 8 + 1",
            "return max(1, self.used // 8)", PLAIN),
