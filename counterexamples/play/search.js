@@ -3,6 +3,7 @@
 const Search = (() => {
   const { NOWHERE } = Engine;
   const ROOT = 0xffffffff; // the predecessor of the first state
+  const LONGEST = 9; // bytes of the way to a state, at most
   const FULL = 0.8; // a table is never fuller
   const BEGUN = 1 << 13; // with this many successors, no other state is expanded before they are inserted
   const CHUNK = 1 << 12; // states
@@ -17,11 +18,11 @@ const Search = (() => {
       heap.words(this.shard, this.size).fill(0n);
       for (let i = used.shard.trapped; i < this.size; i++) this.set(i, NOWHERE);
       this.slots = 1 << 12;
-      this.table = this.take(8 * this.words * this.slots);
-      heap.clear(this.table, 8 * this.words * this.slots);
-      this.room = { ways: 1 << 12, frontiers: [1 << 12, 1 << 12], pending: [1 << 12, 1 << 12] };
-      this.predecessors = this.take(4 * this.room.ways);
-      this.ordinals = this.take(4 * this.room.ways);
+      this.table = this.take(used.slot * this.slots);
+      heap.clear(this.table, used.slot * this.slots);
+      this.room = { ways: 1 << 13, frontiers: [1 << 12, 1 << 12], pending: [1 << 12, 1 << 12] };
+      this.ways = this.take(this.room.ways);
+      this.set(used.shard.ways, this.ways);
       this.frontiers = this.room.frontiers.map((room) => this.take(8 * this.words * room));
       this.pending = this.room.pending.map((room) => this.take(8 * this.entry * room));
       this.context = this.take(8 * used.context.size);
@@ -51,11 +52,9 @@ const Search = (() => {
 
     // Tell the shard where its memory is; what is new goes to the second of each pair.
     tell() {
-      const { table, slots, predecessors, ordinals, frontier, pending } = this.used.shard;
+      const { table, slots, frontier, pending } = this.used.shard;
       this.set(table, this.table);
       this.set(slots, this.slots);
-      this.set(predecessors, this.predecessors);
-      this.set(ordinals, this.ordinals);
       this.set(frontier, this.frontiers[1]);
       this.set(pending, this.pending[1]);
     }
@@ -69,14 +68,14 @@ const Search = (() => {
 
     // Make room for this many more.
     ensure(more) {
-      const { count, local, waiting } = this.used.shard;
+      const { count, waiting } = this.used.shard;
       const fresh = this.used.shard.new;
-      const ways = this.number(local), seen = this.number(fresh), wait = this.number(waiting);
+      const ways = this.number(this.used.shard.ways) - this.ways, seen = this.number(fresh), wait = this.number(waiting);
       if (this.number(count) + more > FULL * this.slots) this.grow(more);
-      if (ways + more > this.room.ways) {
-        this.room.ways = 2 * (ways + more);
-        this.predecessors = this.larger(this.predecessors, 4 * this.room.ways, 4 * ways);
-        this.ordinals = this.larger(this.ordinals, 4 * this.room.ways, 4 * ways);
+      if (ways + LONGEST * more > this.room.ways) {
+        this.room.ways = 2 * (ways + LONGEST * more);
+        this.ways = this.larger(this.ways, this.room.ways, ways);
+        this.set(this.used.shard.ways, this.ways + ways);
       }
       if (seen + more > this.room.frontiers[1]) {
         this.room.frontiers[1] = 2 * (seen + more);
@@ -91,8 +90,8 @@ const Search = (() => {
 
     grow(more) {
       const slots = Math.max(2 * this.slots, Math.ceil((this.number(this.used.shard.count) + more) / FULL) + 1);
-      const table = this.take(8 * this.words * slots);
-      this.heap.clear(table, 8 * this.words * slots);
+      const table = this.take(this.used.slot * slots);
+      this.heap.clear(table, this.used.slot * slots);
       this.kernel.call.rehash(this.table, BigInt(this.slots), table, BigInt(slots));
       this.give(this.table);
       this.table = table;
@@ -145,12 +144,16 @@ const Search = (() => {
     // Which successor to take, from the start to the state of that number.
     path(number) {
       const found = [];
+      const shard = this.take(8 * this.size); // a copy, whose end of ways moves back
+      this.heap.copy(this.shard, shard, 8 * this.size);
       for (;;) {
-        const predecessor = this.heap.halves(this.predecessors + 4 * number, 1)[0];
-        if (predecessor === ROOT) return found.reverse();
-        found.push(this.heap.halves(this.ordinals + 4 * number, 1)[0]);
-        number = predecessor;
+        const way = BigInt.asUintN(64, this.kernel.call.trace_back(shard, BigInt(number)));
+        number = Number(way & BigInt(ROOT));
+        if (number === ROOT) break;
+        found.push(Number(way >> 32n));
       }
+      this.give(shard);
+      return found.reverse();
     }
   }
 

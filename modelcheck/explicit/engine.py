@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class ExplicitEngine:
-    """The engine that visits every state: millions a second on each core, about 20 bytes a state.
+    """The engine that visits every state: millions a second on each core, about 15 bytes a state.
 
     It begins with code that was compiled quickly, and changes to better code when a search
     takes longer; with `optimise` it has that from the start.  With `series` it answers

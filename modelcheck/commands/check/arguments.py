@@ -58,7 +58,7 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
     add(
         "--no-ways",
         action="store_true",
-        help="do not store predecessors (saves 8 bytes per state); search again to reconstruct a "
+        help="do not store predecessors (saves two bytes per state); search again to reconstruct a "
         "counterexample",
     )
     add("--max-states", type=amounts.count, metavar="N", help="give up after N states (2000, 5M)")

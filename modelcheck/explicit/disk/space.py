@@ -132,7 +132,7 @@ class RecentSpace(PackedSpace):
         """Forget all states; what was used for new ones is given back."""
         self.restart()
         for shard in self.shards:
-            shard.table.forget(8 * self.words * shard.slots)
+            shard.table.forget(self.slot * shard.slots)
             shard.frontiers[1].forget(8 * self.words * self.room)
             shard.pending[1].forget(8 * self.entry * self.room)
             self._tell(shard, {COUNT: 0})

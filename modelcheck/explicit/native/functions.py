@@ -20,6 +20,7 @@ SIGNATURES: Signatures = {
     "expand_round": (None, [_P, _P, _P, _N, _P]),
     "insert": (None, [_P, _P, _N]),
     "insert_round": (None, [_P]),
+    "trace_back": (ctypes.c_uint64, [_P, _N]),
     "rehash": (None, [_P, _N, _P, _N]),
     "leads_elsewhere": (ctypes.c_uint8, [_P, _P, _N, _P, _N, _P]),
     "represent": (None, [_P, _P]),

@@ -24,7 +24,7 @@ from spec.reading import bytes_of, text_of
 
 PIECE = 1 << 24  # bytes read or written at once
 LARGEST = 1 << 28  # bytes of all that is not in the shards
-FORMAT = 3
+FORMAT = 4
 MARK, MARKED = "modelcheck-checkpoint", "written by modelcheck\n"  # a file in each of our folders
 SEARCH = "search.json"
 Json = dict[str, Any]
@@ -148,9 +148,8 @@ def sections(search: PackedSearch, shard: Shard) -> list[tuple[Region, int]]:
         (end for parts in search.entering.values() for s, _, end in parts if s == shard.number), default=0
     )
     return [
-        (shard.table, state * shard.slots),
-        (shard.predecessors, 4 * local * space.ways),
-        (shard.ordinals, 4 * local * space.ways),
+        (shard.table, space.slot * shard.slots),
+        (shard.ways, space.size_of_ways(shard)),
         (shard.frontiers[0], state * frontier),
         (shard.frontiers[1], state * new),
         (shard.pending[0], entry * entering),

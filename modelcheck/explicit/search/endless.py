@@ -6,7 +6,6 @@ It costs for each of them some 80 bytes, and five for each step between them.
 from __future__ import annotations
 
 import ctypes
-import struct
 from bisect import bisect_right
 from collections.abc import Callable
 from itertools import accumulate
@@ -120,11 +119,9 @@ class Endless:
     def words(self, place: int) -> Words:
         """The state in a slot, by its index among all slots."""
         shard = self.space.shards[bisect_right(self.frame[BASES:TOTAL], place) - 1]
-        width, layout = 8 * self.space.words, self.search.kernel.layout
-        data = shard.table.read(width * (place - self.frame[BASES + shard.number]), width)
-        return tuple(
-            word & layout.own(n) for n, word in enumerate(struct.unpack(f"<{self.space.words}Q", data))
-        )
+        layout = self.search.kernel.layout
+        at = layout.slot * (place - self.frame[BASES + shard.number])
+        return layout.in_slot(shard.table.read(at, layout.slot))
 
     def word(self, name: int, place: int, size: int = 4) -> int:
         """A number of an array."""

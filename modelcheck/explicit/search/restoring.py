@@ -37,13 +37,13 @@ from modelcheck.explicit.search.checkpoint import (
     shard_file,
 )
 from modelcheck.explicit.search.rounds import ROUND, PackedSearch, Part, Position
-from modelcheck.explicit.search.space import FULL, PackedLevel, PackedSpace, Shard
+from modelcheck.explicit.search.space import FULL, LONGEST, ROOT, PackedLevel, PackedSpace, Shard
 from modelcheck.explicit.search.space import SMALL as FEWEST
 from modelcheck.explicit.search.tally import Find, FindKind
 from spec.reading import opened, reason_of
 
 SMALL = 1 << 24  # bytes of shards: a search of this size takes a second or so to be made once more
-LONGEST = 1e10  # seconds
+OLDEST = 1e10  # seconds
 MISTAKES = (  # of whoever wrote something else
     ArithmeticError,
     AttributeError,
@@ -89,7 +89,7 @@ def _read_shard(folder: Path, sums: dict[str, str], search: PackedSearch, shard:
         if (folder / name).stat().st_size != size:
             damaged(name)
         shard.table.close()
-        shard.table = Region(8 * space.words * shard.slots, huge=True)
+        shard.table = Region(space.slot * shard.slots, huge=True)
         for region, size in sections(search, shard):
             for start in range(0, size, PIECE):
                 piece = file.read(min(PIECE, size - start))
@@ -126,7 +126,7 @@ def _take(data: Json, search: PackedSearch) -> None:
     tally.restore(words, finds, search.workers[0])
     search.resize_rounds(_number(data["round"], 2, ROUND + 1))
     seconds = data["seconds"]
-    if not isinstance(seconds, int | float) or not 0 <= seconds < LONGEST:
+    if not isinstance(seconds, int | float) or not 0 <= seconds < OLDEST:
         damaged("the time that it took")
     search.go_on(seconds)
     search.resumed = True
@@ -138,12 +138,13 @@ def _take(data: Json, search: PackedSearch) -> None:
 
 def _take_shard(space: PackedSpace, shard: Shard, words: list[int], slots: int) -> None:
     """Restore the words of a shard, and validate them."""
-    count, local, new, waiting, open_, *finds = words
+    ways, count, local, new, waiting, open_, latest, *finds = words
     space.take(shard, words)
     shard.slots = _number(slots, FEWEST, 2 * MOST_STATES)
     fits = new <= local <= count <= FULL * slots and max(local, waiting) <= space.room
     first = shard.number << LOCAL_BITS
-    fits = fits and open_ & ~space.kernel.open == 0
+    fits = fits and open_ & ~space.kernel.open == 0 and latest <= ROOT
+    fits = fits and 2 * local * space.ways <= ways <= LONGEST * local * space.ways
     if not fits or not all(find == NOWHERE or first <= find < first + local for find in finds):
         damaged("the states do not add up")
 

@@ -18,17 +18,21 @@ from modelcheck.contract.engine import Task
 from modelcheck.explicit.codegen.arithmetic import V, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.search.context import Context
+from modelcheck.explicit.codegen.search.insertion import CONTINUED, NUMBERS, pop
 from modelcheck.explicit.codegen.search.runtime import (
     COUNT,
     FAULT,
+    LATEST,
     LOCAL,
     LOCAL_BITS,
+    MOST_STATES,
     NEW,
     SHARDS,
     SLOTS,
     TABLE,
     WAITING,
     WAITS,
+    WAYS,
     Runtime,
 )
 from modelcheck.explicit.codegen.states.canonical import canonical
@@ -39,7 +43,7 @@ from modelcheck.explicit.native.functions import MachineCode, Signatures
 from modelcheck.explicit.native.writing import KernelText, code, text_of
 from modelcheck.explicit.search.checkpoint import damaged, only_runs
 from modelcheck.explicit.search.rounds import PackedSearch
-from modelcheck.explicit.search.space import ROOT, Shard
+from modelcheck.explicit.search.space import Shard
 
 _P, _N = ctypes.c_void_p, ctypes.c_int64
 SIGNATURES: Signatures = {
@@ -50,6 +54,7 @@ SIGNATURES: Signatures = {
     "rouse": (_N, [_P, _P, _N]),
     "lull": (_N, [_P, _P, _N]),
     "between": (_N, [_P, _N, _N, _P]),
+    "ways_between": (_N, [_P, _N, _P, _P]),
 }
 
 
@@ -73,6 +78,7 @@ class Soundness(Runtime):
             self._rouse(),
             self._lull(),
             self._between(),
+            self._ways_between(),
         ]
 
     def _occupied(self) -> Function:
@@ -80,8 +86,8 @@ class Soundness(Runtime):
         fn = Function("occupied", [("ptr", "table"), ("i64", "slots")], "i64")
         found = fn.cell(64, i64(0))
         with fn.loop(V(64, "%slots")) as index:
-            slot = fn.at("%table", fn.mul(index, i64(self.words)))
-            with fn.when(fn.is_set(fn.read(slot, self.words - 1))):
+            slot = self.slot_at(fn, "%table", index)
+            with fn.when(fn.is_set(self.slot_word(fn, slot, self.words - 1))):
                 fn.store(found, fn.add(fn.load(found), i64(1)))
         fn.end(f"ret {fn.load(found)}")
         return fn
@@ -97,8 +103,8 @@ class Soundness(Runtime):
             fn.new("no"),
         )
         with fn.loop(V(64, "%slots")) as index:
-            slot = fn.at("%table", fn.mul(index, i64(self.words)))
-            with fn.when(fn.is_set(fn.read(slot, self.words - 1))):
+            slot = self.slot_at(fn, "%table", index)
+            with fn.when(fn.is_set(self.slot_word(fn, slot, self.words - 1))):
                 self.copy(fn, slot, own)
                 for mark in range(self.layout.marks):
                     if mark != WAITS:
@@ -129,7 +135,7 @@ class Soundness(Runtime):
     def _toggle(self, fn: Function, slot: str) -> None:
         """Emit flipping the waiting mark of a slot."""
         word, bit = self.layout.mark(WAITS)
-        fn.write(slot, fn.xor(fn.read(slot, word), i64(bit)), word)
+        self.put_slot_word(fn, slot, fn.xor(self.slot_word(fn, slot, word), i64(bit)), word)
 
     def _claim(self) -> Function:
         """Write `claim`: marks states that are in a shard, unmarked, once; returns how many."""
@@ -186,21 +192,51 @@ class Soundness(Runtime):
         return fn
 
     def _between(self) -> Function:
-        """Write `between`: how many numbers are in one of two spans of their shard."""
-        params = [("ptr", "numbers"), ("i64", "count"), ("i64", "stride"), ("ptr", "spans")]
+        """Write `between`: how many predecessors of entries are in one of two spans of their shard."""
+        params = [("ptr", "metas"), ("i64", "count"), ("i64", "stride"), ("ptr", "spans")]
         fn = Function("between", params, "i64")
         found = fn.cell(64, i64(0))
         with fn.loop(V(64, "%count")) as index:
-            number = fn.resize(fn.read("%numbers", fn.mul(index, V(64, "%stride")), 32), 64)
-            local = fn.and_(number, i64((1 << LOCAL_BITS) - 1))
-            spans = fn.at("%spans", fn.mul(fn.lshr(number, i64(LOCAL_BITS)), i64(4)))
-            inside = [
-                fn.and_(fn.up_to(fn.read(spans, n), local), fn.below(local, fn.read(spans, n + 1)))
-                for n in (0, 2)
-            ]
-            fn.store(found, fn.add(fn.load(found), fn.resize(fn.or_(*inside), 64)))
+            meta = fn.read("%metas", fn.mul(index, V(64, "%stride")))
+            inside = self._is_inside(fn, fn.and_(meta, i64(NUMBERS)))
+            fn.store(found, fn.add(fn.load(found), inside))
         fn.end(f"ret {fn.load(found)}")
         return fn
+
+    def _ways_between(self) -> Function:
+        """Write `ways_between`: takes ways from the end of a shard down to a state; how many fit.
+
+        That is -1 where the ways begin with half of one; their first byte begins a number.
+        """
+        params = [("ptr", "shard"), ("i64", "local"), ("i64", "begin"), ("ptr", "spans")]
+        fn = Function("ways_between", params, "i64")
+        found, at, wrong = fn.cell(64, i64(0)), fn.cell(64, fn.read("%shard", WAYS)), fn.new("wrong")
+
+        def is_left() -> V:
+            states = fn.less(V(64, "%local"), fn.read("%shard", LOCAL))
+            return fn.and_(states, fn.below(V(64, "%begin"), fn.load(at)))
+
+        with fn.during(is_left):
+            latest = fn.read("%shard", LATEST)
+            pop(fn, at)
+            fn.leave_if(fn.up_to(fn.load(at), V(64, "%begin")), wrong)
+            fn.write("%shard", fn.and_(fn.sub(latest, pop(fn, at)), i64(NUMBERS)), LATEST)
+            fn.write("%shard", fn.sub(fn.read("%shard", LOCAL), i64(1)), LOCAL)
+            fn.store(found, fn.add(fn.load(found), self._is_inside(fn, latest)))
+        fn.write("%shard", fn.load(at), WAYS)
+        fn.end(f"ret {fn.load(found)}")
+        fn.exit(wrong, "ret i64 -1")
+        return fn
+
+    def _is_inside(self, fn: Function, number: V) -> V:
+        """Emit whether a state is in one of two spans of its shard, as a word."""
+        local = fn.and_(number, i64((1 << LOCAL_BITS) - 1))
+        spans = fn.at("%spans", fn.mul(fn.lshr(number, i64(LOCAL_BITS)), i64(4)))
+        inside = [
+            fn.and_(fn.up_to(fn.read(spans, n), local), fn.below(local, fn.read(spans, n + 1)))
+            for n in (0, 2)
+        ]
+        return fn.resize(fn.or_(*inside), 64)
 
 
 class _CheckedSearch:
@@ -275,15 +311,23 @@ class _CheckedSearch:
         ends = tuple(space.word(shard, LOCAL) for shard in space.shards)
         places = {(level.faults, level.depth): number for number, level in enumerate(space.levels)}
         starts = [*(level.starts for level in space.levels), ends]
-        for number, level in enumerate(space.levels):
-            if number:
-                before = [places.get((level.faults - fault, level.depth - 1)) for fault in (0, 1)]
-                spans = _spans([(starts[n], starts[n + 1]) for n in before if n is not None])
-                for shard in space.shards:
-                    first, end = (starts[n][shard.number] for n in (number, number + 1))
-                    address = shard.predecessors.address + 4 * first
-                    if self.call["between"](address, end - first, 1, spans) != end - first:
-                        damaged("a state has no predecessor")
+        if any(shard.ways.read(0, 1)[0] >= CONTINUED for shard in space.shards):
+            damaged("its ways do not add up")
+        memory = type(space.memory).from_buffer_copy(space.memory)  # whose ends of ways move back
+        for number, level in reversed(list(enumerate(space.levels))):
+            before = [places.get((level.faults - fault, level.depth - 1)) for fault in (0, 1)]
+            spans = _spans([(starts[n], starts[n + 1]) for n in before if n is not None])
+            if not number:  # ROOT is the last number of the last shard
+                spans[4 * (SHARDS - 1)], spans[4 * (SHARDS - 1) + 1] = MOST_STATES - 1, MOST_STATES
+            for shard in space.shards:
+                first, end = (starts[n][shard.number] for n in (number, number + 1))
+                words = ctypes.addressof(memory) + 8 * space.size * shard.number
+                if self.call["ways_between"](words, first, shard.ways.address, spans) != end - first:
+                    damaged("a state has no predecessor")
+        for shard in space.shards:
+            at = shard.number * space.size
+            if memory[at + WAYS] != shard.ways.address or memory[at + LATEST] != 0:
+                damaged("its ways do not add up")
         self._waiting_predecessors(places, starts)
 
     def _waiting_predecessors(
@@ -296,7 +340,7 @@ class _CheckedSearch:
             spans = _spans([] if level is None else [(starts[level], starts[level + 1])])
             address = region + 8 * space.entry * start + 8 * space.words
             count = end - start
-            if self.call["between"](address, count, 2 * space.entry, spans) != count:
+            if self.call["between"](address, count, space.entry, spans) != count:
                 damaged(f"what waits at depth {depth} of shard {shard.number} has no predecessor")
 
     def _seeded(self) -> Iterator[tuple[Shard, int, int, int, int, int]]:
@@ -318,10 +362,6 @@ class _CheckedSearch:
         ends = [space.levels[1].starts[shard.number] for shard in space.shards]
         if sum(ends) != len(set(begins)):
             damaged("it does not begin as the model does")
-        for shard, end in zip(space.shards, ends, strict=True):
-            predecessors = shard.predecessors.read(0, 4 * end * space.ways)
-            if predecessors != ROOT.to_bytes(4, "little") * end * space.ways:
-                damaged("it does not begin as the model does")
 
     def _runs(self) -> None:
         """Check that each find has a run that shows it."""

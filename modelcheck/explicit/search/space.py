@@ -15,30 +15,32 @@ from modelcheck.explicit.codegen.search.runtime import (
     FAILED,
     FIRSTS,
     FRONTIER,
+    LATEST,
     LOCAL,
     LOCAL_BITS,
     MOST_STATES,
     NEW,
     NUMBER,
     OPEN,
-    ORDINALS,
-    PARENTS,
     PENDING,
     SHARDS,
     SLOTS,
     TABLE,
     TRAPPED,
     WAITING,
+    WAYS,
 )
-from modelcheck.explicit.codegen.states.layout import Words
+from modelcheck.explicit.codegen.states.layout import PackedLayout, Words
 from modelcheck.explicit.native.arena import Region
 from modelcheck.explicit.native.kernel import Kernel
 from spec.frozen import frozen
 from spec.meaning.semantics import State
 
 ROOT = (1 << 32) - 1  # the predecessor of an initial state
+LONGEST = 9  # bytes of the way to a state, of which there are 32 bits and at most 24: NOTE(ways)
 SMALL = 1 << 9  # slots of a table at first
-FULL = 0.8  # a table is never fuller
+AT_ONCE = 1 << 17  # slots that move to a larger table before their memory is let go
+FULL = 0.85  # a table is never fuller
 FEW = 1 << 12  # states of a shard whose memory is left to the next search
 WORTH = 1 << 20  # a frontier of fewer bytes is not worth keeping in memory for the next
 GROWTH = 1.35  # how much larger the next one is
@@ -56,38 +58,37 @@ class PackedLevel:
 
 
 class Shard:
-    """The memory of one shard: table, frontier, predecessors."""
+    """The memory of one shard: table, frontier, the ways to its states."""
 
-    def __init__(self, number: int, words: int, room: int, *, ways: bool) -> None:
+    def __init__(self, number: int, layout: PackedLayout, room: int, *, ways: bool) -> None:
+        words = layout.words
         entry = 8 * (words + 1)
         self.number = number
         self.slots = SMALL
-        self.table = Region(8 * words * SMALL)
-        self.predecessors = Region(4 * room * ways)
-        self.ordinals = Region(4 * room * ways)
+        self.table = Region(layout.slot * SMALL)
+        self.ways = Region(LONGEST * room * ways)
         self.frontiers = [Region(8 * words * room), Region(8 * words * room)]
         self.pending = [Region(entry * room), Region(entry * room)]
         self.written = [0, 0]  # bytes at most of each frontier, since its pages were given back
         self.waited = 0  # bytes of the first of `pending`
 
     def keep_ways(self, room: int) -> None:
-        """Allocate empty arrays for predecessors of up to `room` states."""
-        self.predecessors.close()
-        self.ordinals.close()
-        self.predecessors, self.ordinals = Region(4 * room), Region(4 * room)
+        """Allocate empty memory for the ways to up to `room` states."""
+        self.ways.close()
+        self.ways = Region(LONGEST * room)
 
-    def clear(self, words: int) -> None:
-        """Make an empty table; what else there is, is written before it is read."""
+    def clear(self, slot: int) -> None:
+        """Make an empty table of slots of some bytes; what else there is, is written before it is read."""
         if self.slots == SMALL:
-            self.table.clear(8 * words * SMALL)
+            self.table.clear(slot * SMALL)
         else:
             self.table.close()
-            self.slots, self.table = SMALL, Region(8 * words * SMALL)
+            self.slots, self.table = SMALL, Region(slot * SMALL)
         self.written, self.waited = [0, 0], 0
 
     def close(self) -> None:
         """Free the memory."""
-        for region in (self.table, self.predecessors, self.ordinals, *self.frontiers, *self.pending):
+        for region in (self.table, self.ways, *self.frontiers, *self.pending):
             region.close()
 
 
@@ -102,7 +103,7 @@ class SlotRange:
 
 
 class SpareShards:
-    """The shards of a search that found few states, for the next whose states have as many words.
+    """The shards of a search that found few states, for the next whose slots have as many bytes.
 
     To reserve memory and to touch its pages takes longer than many a small search.
     """
@@ -110,17 +111,17 @@ class SpareShards:
     def __init__(self) -> None:
         self._kept: dict[tuple[int, bool], list[Shard]] = {}
 
-    def take(self, words: int, *, ways: bool) -> list[Shard]:
+    def take(self, slot: int, *, ways: bool) -> list[Shard]:
         """The shards that were kept, empty; none if there are none."""
-        return self._kept.pop((words, ways), [])
+        return self._kept.pop((slot, ways), [])
 
-    def keep(self, shards: list[Shard], words: int, *, ways: bool) -> None:
+    def keep(self, shards: list[Shard], slot: int, *, ways: bool) -> None:
         """Keep shards, which have few states."""
         for shard in shards:
-            shard.clear(words)
-        for shard in self._kept.pop((words, ways), []):
+            shard.clear(slot)
+        for shard in self._kept.pop((slot, ways), []):
             shard.close()
-        self._kept[words, ways] = shards
+        self._kept[slot, ways] = shards
 
     def close(self) -> None:
         """Free the memory."""
@@ -147,24 +148,28 @@ class PackedSpace:
         self.ways = ways
         self.insert = INSERT
         self.words = kernel.layout.words
+        self.slot = kernel.layout.slot
         self.entry = self.words + 1
         self.levels: list[PackedLevel] = []
         self.size = FIRSTS + len(kernel.context.noted)
         self.memory = (ctypes.c_uint64 * (SHARDS * self.size))()
         self.room = MOST_STATES
-        self.shards = [] if spare is None else spare.take(self.words, ways=ways)
+        self.shards = [] if spare is None else spare.take(self.slot, ways=ways)
         self.shards = self.shards or self._shards()
         for shard in self.shards:
             self._tell(shard, {NUMBER: shard.number << LOCAL_BITS})
             self._tell(shard, dict.fromkeys(range(TRAPPED, self.size), NOWHERE) | {OPEN: kernel.open})
             self.use(shard)
+            self._begin_ways(shard)
 
     def _shards(self) -> list[Shard]:
         """The shards, with as much reserved address space as possible."""
         while True:
             made: list[Shard] = []
             try:
-                made.extend(Shard(number, self.words, self.room, ways=self.ways) for number in range(SHARDS))
+                made.extend(
+                    Shard(number, self.kernel.layout, self.room, ways=self.ways) for number in range(SHARDS)
+                )
             except MemoryError:
                 for shard in made:
                     shard.close()
@@ -202,22 +207,32 @@ class PackedSpace:
             {
                 TABLE: shard.table.address,
                 SLOTS: shard.slots,
-                PARENTS: shard.predecessors.address if self.ways else 0,
-                ORDINALS: shard.ordinals.address,
                 FRONTIER: shard.frontiers[1].address,
                 PENDING: shard.pending[1].address,
             },
         )
 
+    def _begin_ways(self, shard: Shard, size: int = 0) -> None:
+        """Store where the next way of a shard goes, behind `size` bytes."""
+        self._tell(shard, {WAYS: (shard.ways.address + size) * self.ways})
+
+    def size_of_ways(self, shard: Shard) -> int:
+        """The bytes of the ways to the states of a shard."""
+        return (self.word(shard, WAYS) - shard.ways.address) * self.ways
+
     def words_of(self, shard: Shard) -> list[int]:
-        """The words of a shard without its addresses."""
-        places = [COUNT, LOCAL, NEW, WAITING, OPEN, *range(TRAPPED, self.size)]
-        return [self.word(shard, place) for place in places]
+        """The bytes of a shard's ways, and its words without addresses."""
+        return [self.size_of_ways(shard), *(self.word(shard, place) for place in self._places())]
+
+    def _places(self) -> list[int]:
+        """The words of a shard that are no addresses, but for the numbers of slots and of the shard."""
+        return [COUNT, LOCAL, NEW, WAITING, OPEN, LATEST, *range(TRAPPED, self.size)]
 
     def take(self, shard: Shard, words: Sequence[int]) -> None:
         """Restore the words of a shard."""
-        places = [COUNT, LOCAL, NEW, WAITING, OPEN, *range(TRAPPED, self.size)]
-        self._tell(shard, dict(zip(places, words, strict=True)))
+        ways, *others = words
+        self._begin_ways(shard, ways)
+        self._tell(shard, dict(zip(self._places(), others, strict=True)))
         shard.waited = 8 * self.entry * self.room  # at most
 
     # ------------------------------------------------------------------ levels
@@ -294,8 +309,11 @@ class PackedSpace:
         """Enlarge a shard's table. Raises MemoryError."""
         growth = FAST_GROWTH if shard.slots < LARGE else GROWTH
         slots = max(int(shard.slots * growth), int((self.word(shard, COUNT) + more) / FULL) + 1)
-        table = Region(8 * self.words * slots, huge=True)
-        self.kernel.call["rehash"](shard.table.address, shard.slots, table.address, slots)
+        table = Region(self.slot * slots, huge=True)
+        for first in range(0, shard.slots, AT_ONCE):  # what has moved is let go: never are both whole
+            start, some = self.slot * first, min(AT_ONCE, shard.slots - first)
+            self.kernel.call["rehash"](shard.table.address + start, some, table.address, slots)
+            shard.table.forget(self.slot * some, start)
         shard.table.close()
         shard.table, shard.slots = table, slots
         self.use(shard)
@@ -356,27 +374,31 @@ class PackedSpace:
         if not (self.ways and self.has(number)):
             raise NoWay
         found = []
+        memory = type(self.memory).from_buffer_copy(self.memory)  # whose ends of ways move back
         while number != ROOT:
-            shard, local = self.shards[number >> LOCAL_BITS], number & (1 << LOCAL_BITS) - 1
-            found.append((number, int.from_bytes(shard.ordinals.read(4 * local, 4), "little")))
-            number = int.from_bytes(shard.predecessors.read(4 * local, 4), "little")
+            shard, local = number >> LOCAL_BITS, number & (1 << LOCAL_BITS) - 1
+            if local >= memory[shard * self.size + LOCAL]:
+                raise AssertionError("a path goes back to a later state")
+            words = ctypes.addressof(memory) + 8 * self.size * shard
+            way = self.kernel.call["trace_back"](words, local)
+            found.append((number, way >> 32))
+            number = way & ROOT
         return found[::-1]
 
     def parts(self, most: int) -> Iterator[SlotRange]:
         """All tables in ranges of at most `most` slots."""
-        width = 8 * self.words
         for shard in self.shards:
             for first in range(0, shard.slots, most):
                 slots = min(most, shard.slots - first)
-                yield SlotRange(shard, first, slots, shard.table.address + width * first)
+                yield SlotRange(shard, first, slots, shard.table.address + self.slot * first)
 
     def states(self, part: SlotRange) -> Iterator[State]:
         """The states in a range of slots."""
-        layout, width = self.kernel.layout, 8 * self.words
+        layout, width = self.kernel.layout, self.slot
         data = part.shard.table.read(width * part.first, width * part.slots)
-        for slot in struct.iter_unpack(f"<{self.words}Q", data):
-            if slot[-1]:
-                yield layout.unpack(tuple(word & layout.own(n) for n, word in enumerate(slot)))[1]
+        for at in range(0, len(data), width):
+            if data[at + width - 1]:
+                yield layout.unpack(layout.in_slot(data[at : at + width]))[1]
 
     # --------------------------------------------------------------- once more
 
@@ -389,7 +411,8 @@ class PackedSpace:
             for shard in self.shards:
                 if not ways:
                     shard.keep_ways(self.room)
-                self._tell(shard, {COUNT: 0, LOCAL: 0, NEW: 0, WAITING: 0, TRAPPED: NOWHERE})
+                self._tell(shard, {COUNT: 0, LOCAL: 0, NEW: 0, WAITING: 0, LATEST: 0, TRAPPED: NOWHERE})
+                self._begin_ways(shard)
                 self.use(shard)
             yield
         finally:
@@ -408,7 +431,7 @@ class PackedSpace:
     def close(self) -> None:
         """Free all memory, or leave it to the next search."""
         if self._spare is not None and self.room == MOST_STATES and max(self._row(COUNT)) <= FEW:
-            self._spare.keep(self.shards, self.words, ways=self.ways)
+            self._spare.keep(self.shards, self.slot, ways=self.ways)
         else:
             for shard in self.shards:
                 shard.close()

@@ -17,15 +17,15 @@ from modelcheck.explicit.codegen.search.runtime import (
     FAILED,
     FIRSTS,
     FRONTIER,
+    LATEST,
     LOCAL,
     NEW,
-    ORDINALS,
-    PARENTS,
     PENDING,
     SLOTS,
     TABLE,
     TRAPPED,
     WAITING,
+    WAYS,
 )
 from modelcheck.explicit.codegen.states.layout import PackedField, PackedLayout, Words, layout
 from modelcheck.explicit.codegen.values.codes import code_at
@@ -60,8 +60,8 @@ SHARD = {
     "slots": SLOTS,
     "count": COUNT,
     "local": LOCAL,
-    "predecessors": PARENTS,
-    "ordinals": ORDINALS,
+    "ways": WAYS,
+    "latest": LATEST,
     "frontier": FRONTIER,
     "new": NEW,
     "pending": PENDING,
@@ -69,7 +69,7 @@ SHARD = {
     "trapped": TRAPPED,
     "failed": FAILED,
 }
-SEARCH = ("expand", "insert", "rehash")
+SEARCH = ("expand", "insert", "trace_back", "rehash")
 
 
 @frozen
@@ -110,6 +110,7 @@ def web_kernel(task: Task, types: PageTypes) -> WebKernel:
     used = {
         "end": made.end,
         "words": laid.words,
+        "slot": laid.slot,
         "most": written.most,
         "context": _context(words),
         "firsts": FIRSTS,

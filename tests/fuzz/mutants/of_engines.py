@@ -17,6 +17,7 @@ STATES, PUT_IN_ORDER = f"{CODEGEN}/states", "tests/modelcheck/explicit/test_repr
 SAMPLING, SAMPLER = f"{CODEGEN}/search/sampling.py", "tests/modelcheck/explicit/test_sampler.py"
 OPERATORS = "tests/conformance/test_operators.py"
 UNBOUNDED = "modelcheck/symbolic/unbounded"
+WAYS = "tests/modelcheck/explicit/test_explicit.py"
 EDGES = "tests/by_the_manual/test_by_the_manual.py"
 ORDINALS = "tests/modelcheck/test_ordinals.py --all -k not(protocols)"
 OF_ENGINES = (
@@ -478,6 +479,30 @@ OF_ENGINES = (
     Mutant("a way back is asked of states that have forgotten", "modelcheck/search/forgotten.py",
            "PropertyKind.STEP, PropertyKind.ASSERT}",
            "PropertyKind.STEP, PropertyKind.ASSERT, PropertyKind.RECOVERABLE}", LAST),
+    # the ways to states, and slots of as many bytes as a state needs
+    Mutant("a number of two bytes is two numbers", f"{CODEGEN}/search/insertion.py",
+           "fn.or_(fn.and_(fn.load(left), i64(CONTINUED - 1)), i64(CONTINUED))",
+           "fn.and_(fn.load(left), i64(CONTINUED - 1))", f"{WAYS} -k many_bytes"),
+    Mutant("a way goes on from no predecessor", f"{CODEGEN}/search/insertion.py",
+           'fn.write("%shard", predecessor, LATEST)', "_ = predecessor", PLAIN),
+    Mutant("ways are read from the first to the last", f"{CODEGEN}/search/insertion.py",
+           'fn.write("%shard", fn.load(at), WAYS)\n            fn.write("%shard", fn.sub',
+           'fn.load(at)\n            fn.write("%shard", fn.sub', PLAIN),
+    Mutant("a predecessor is one less", f"{CODEGEN}/search/insertion.py",
+           "fn.or_(latest, fn.shl(ordinal, i64(32)))",
+           "fn.or_(fn.sub(latest, i64(1)), fn.shl(ordinal, i64(32)))", PLAIN),
+    Mutant("a page takes another successor", "counterexamples/play/search.js",
+           "found.push(Number(way >> 32n))", "found.push(Number(way >> 33n))",
+           "tests/modelcheck/explicit/test_wasm.py -k many_bytes"),
+    Mutant("a checkpoint forgets where its ways end", f"{EXPLICIT}/search/space.py",
+           "self._begin_ways(shard, ways)", "self._begin_ways(shard)", RESUMED),
+    Mutant("a slot has a byte too few", f"{STATES}/layout.py", "return self.used // 8 + 1",
+           "return max(1, self.used // 8)", PLAIN),
+    Mutant("only the first piece of a table grows", f"{EXPLICIT}/search/space.py",
+           "range(0, shard.slots, AT_ONCE)", "range(0, min(shard.slots, AT_ONCE), AT_ONCE)",
+           f"{WAYS} -k piece_by_piece"),
+    Mutant("a slot is as wide as whole words, to who looks for its place", f"{CODEGEN}/search/liveness.py",
+           "i64(self.slot_bytes)", "i64(8 * self.words)", "tests/modelcheck/explicit/test_fair_runs.py"),
     # which steps are left for later
     Mutant("steps are left for later for ever", "modelcheck/search/interpreted.py",
            "return enough if is_later else successors", "return enough", QUEUES),

@@ -347,6 +347,22 @@ def test_a_page_counts_the_fault_that_breaks_a_property(node: str, tmp_path: Pat
         assert answer["faults"] == 1
 
 
+def test_a_page_finds_a_way_that_takes_many_bytes(node: str, tmp_path: Path) -> None:
+    model, asked = whole("""
+        protocol far
+        state { x: 0..299 = 0, y: 0..1 = 0 }
+        action pick(n: 0..299) { require x == 0
+            x := n }
+        action turn() { require x == 190
+            y := 1 }
+        invariant still: y == 0
+        check all { faults none }
+    """)
+    answer = answers(node, tmp_path, model, asked, wanted=["still"])["found"]
+
+    assert answer["found"] == {"path": [190, 0], "property": "still"}
+
+
 def test_a_page_takes_no_fault_beyond_the_budget_for_an_error(node: str, tmp_path: Path) -> None:
     (model, asked) = whole("""protocol beyond
         state { n: 0..1 = 0  s: set[bool] = {} }

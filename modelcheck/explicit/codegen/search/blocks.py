@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, InstructionBlock, V, const, i64
 from modelcheck.explicit.codegen.assembly import Function, Register
-from modelcheck.explicit.codegen.search.context import NOWHERE
+from modelcheck.explicit.codegen.search.context import NOWHERE, Context
 from modelcheck.explicit.codegen.search.runtime import AHEAD, FAULT, WAITS, Runtime
+from modelcheck.explicit.codegen.states.layout import PackedLayout
 
 SPILL = 1 << 10  # slots after a table
 COUNT = V(64, "%count")
@@ -23,7 +24,11 @@ TAGS = [("ptr noalias", "tags"), ("i64", "shards")]
 
 
 class Blocks(Runtime):
-    """Writes the LLVM functions on blocks of states."""
+    """Writes the LLVM functions on blocks of states, in whose tables a slot has whole words."""
+
+    def __init__(self, layout: PackedLayout, context: Context) -> None:
+        super().__init__(layout, context)
+        self.slot_bytes = 8 * self.words
 
     def functions(self) -> list[Function]:
         """All LLVM functions on blocks."""

@@ -2,14 +2,21 @@
 
 `revisit` does what `insert` has done, with states that are all in their tables: by the same
 successors in the same order each gets the same number as before.
+
+NOTE(ways): a shard has the way to each state in the order of their numbers: how much larger its
+predecessor is than that of the state before (by 32 bits, so it may be less), and the how many-th
+successor it is.  A level is expanded in the order of its numbers, so two bytes have most ways.  A
+number has seven bits in a byte, the lowest first, and each byte but the first has its highest bit
+set: ways are read from the last to the first, as a path is, whose states in a shard have ever less
+numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from modelcheck.explicit.codegen.arithmetic import V, i64
-from modelcheck.explicit.codegen.assembly import Function
+from modelcheck.explicit.codegen.arithmetic import TRUE, V, i64
+from modelcheck.explicit.codegen.assembly import Function, Register
 from modelcheck.explicit.codegen.search.context import NOWHERE
 from modelcheck.explicit.codegen.search.runtime import (
     AGAIN,
@@ -23,13 +30,12 @@ from modelcheck.explicit.codegen.search.runtime import (
     FINE,
     FIRSTS,
     FRONTIER,
+    LATEST,
     LOCAL,
     MARKS,
     NEW,
     NUMBER,
     OPEN,
-    ORDINALS,
-    PARENTS,
     PENDING,
     ROUND,
     SHARDS,
@@ -38,9 +44,12 @@ from modelcheck.explicit.codegen.search.runtime import (
     TRAPPED,
     WAITING,
     WAITS,
+    WAYS,
     Runtime,
 )
 
+NUMBERS = (1 << 32) - 1  # the bits of a state's number
+CONTINUED = 128  # this bit of a byte, or more: the byte before belongs to the number too
 INSERT, REVISIT = "insert", "revisit"
 
 
@@ -50,7 +59,7 @@ class Insertion(Runtime):
     def functions(self) -> list[Function]:
         """Write the LLVM functions that insert successors, and the one that enlarges a table."""
         names = (INSERT, REVISIT) if self.layout.marks == MARKS else (INSERT,)
-        return [*map(self._insert, names), *map(self._round, names), self._rehash()]
+        return [*map(self._insert, names), *map(self._round, names), self._trace_back(), self._rehash()]
 
     def _insert(self, called: str) -> Function:
         """Write `insert` (or `revisit`): adds successors to the table and frontier of a shard.
@@ -77,19 +86,19 @@ class Insertion(Runtime):
             fn.fork(there, known, absent)
             with fn.local_values():
                 fn.begin(known)
-                marked = fn.read(slot, word)
+                marked = self.slot_word(fn, slot, word)
                 waits = fn.is_set(fn.and_(marked, i64(bit)))
                 wakes = fn.new("wakes")
                 fn.fork(fn.and_(waits, fn.not_(by_fault)), wakes, done)
                 fn.begin(wakes)
-                fn.write(slot, fn.and_(marked, i64(~bit)), word)
+                self.put_slot_word(fn, slot, fn.and_(marked, i64(~bit)), word)
                 fn.goto(fresh)
             with fn.local_values():
                 fn.begin(absent)
                 if called == REVISIT:
                     self.put_mark(fn, slot, AGAIN)
                 else:
-                    self.move(fn, entry, slot)
+                    self.put(fn, entry, slot)
                 fn.write("%shard", fn.add(fn.read("%shard", COUNT), i64(1)), COUNT)
                 fn.fork(by_fault, wait, fresh)
             with fn.local_values():
@@ -115,7 +124,7 @@ class Insertion(Runtime):
         with fn.when(fn.less(ahead, V(64, "%count"))):
             later = fn.at("%entries", fn.mul(ahead, i64(self.entry)))
             place = self.slot(fn, fn.call(64, "hash", later), slots)
-            soon = fn.at(table, fn.mul(place, i64(self.words)))
+            soon = self.slot_at(fn, table, place)
             fn.emit(f"call void @llvm.prefetch.p0(ptr {soon}, i32 1, i32 3, i32 1)")
 
     def _wait(self, fn: Function, entry: str, meta: V) -> None:
@@ -127,20 +136,53 @@ class Insertion(Runtime):
         fn.write("%shard", fn.add(waiting, i64(1)), WAITING)
 
     def _number(self, fn: Function, entry: str, meta: V) -> None:
-        """Emit giving a new state the next number, its parent, and a place in the frontier."""
-        local = fn.read("%shard", LOCAL)
-        parents = fn.read("%shard", PARENTS)
-        with fn.when(fn.is_set(parents)):
-            fn.write(fn.pointer(parents), fn.resize(meta, 32), local)
-            fn.write(
-                fn.pointer(fn.read("%shard", ORDINALS)),
-                fn.resize(fn.lshr(fn.shl(meta, i64(1)), i64(33)), 32),
-                local,
-            )
+        """Emit giving a new state the next number, its way, and a place in the frontier."""
+        with fn.when(fn.is_set(fn.read("%shard", WAYS))):
+            self._append_way(fn, meta)
         new = fn.read("%shard", NEW)
         place = fn.at(fn.pointer(fn.read("%shard", FRONTIER)), fn.mul(new, i64(self.words)))
         self.move(fn, entry, place)
         fn.write("%shard", fn.add(new, i64(1)), NEW)
+
+    def _append_way(self, fn: Function, meta: V) -> None:
+        """Emit writing the way to a new state behind those of its shard: NOTE(ways)."""
+        predecessor, ordinal = fn.and_(meta, i64(NUMBERS)), fn.lshr(fn.shl(meta, i64(1)), i64(33))
+        at = fn.cell(64, fn.read("%shard", WAYS))
+        self._push(fn, at, fn.and_(fn.sub(predecessor, fn.read("%shard", LATEST)), i64(NUMBERS)))
+        self._push(fn, at, ordinal)
+        fn.write("%shard", fn.load(at), WAYS)
+        fn.write("%shard", predecessor, LATEST)
+
+    def _push(self, fn: Function, at: Register, number: V) -> None:
+        """Emit writing a number at an address, which goes behind it."""
+        self._put_byte(fn, at, fn.and_(number, i64(CONTINUED - 1)))
+        left = fn.cell(64, fn.lshr(number, i64(7)))
+        with fn.during(lambda: fn.is_set(fn.load(left))):
+            self._put_byte(fn, at, fn.or_(fn.and_(fn.load(left), i64(CONTINUED - 1)), i64(CONTINUED)))
+            fn.store(left, fn.lshr(fn.load(left), i64(7)))
+
+    def _put_byte(self, fn: Function, at: Register, byte: V) -> None:
+        """Emit writing a byte at an address, which goes behind it."""
+        address = fn.load(at)
+        fn.write(fn.pointer(address), fn.resize(byte, 8))
+        fn.store(at, fn.add(address, i64(1)))
+
+    def _trace_back(self) -> Function:
+        """Write `trace_back`: takes ways from the end of a shard, up to that of a state, and returns it.
+
+        Bit 32 and those above have the ordinal, those below the predecessor.
+        """
+        fn = Function("trace_back", [("ptr noalias", "shard"), ("i64", "local")], "i64")
+        found = fn.cell(64, i64(0))
+        with fn.during(lambda: fn.less(V(64, "%local"), fn.read("%shard", LOCAL))):
+            at, latest = fn.cell(64, fn.read("%shard", WAYS)), fn.read("%shard", LATEST)
+            ordinal = pop(fn, at)
+            fn.store(found, fn.or_(latest, fn.shl(ordinal, i64(32))))
+            fn.write("%shard", fn.and_(fn.sub(latest, pop(fn, at)), i64(NUMBERS)), LATEST)
+            fn.write("%shard", fn.load(at), WAYS)
+            fn.write("%shard", fn.sub(fn.read("%shard", LOCAL), i64(1)), LOCAL)
+        fn.end(f"ret {fn.load(found)}")
+        return fn
 
     def _note_found(self, fn: Function, entry: str) -> None:
         """Emit checking the properties in a new state, and the conditions without a witness."""
@@ -196,6 +238,19 @@ class Insertion(Runtime):
             self.copy(fn, slot, own)
             address, _ = self.find(fn, "%new", V(64, "%slots"), own)
             target = fn.pointer(address)
-            self.move(fn, slot, target)
+            for n in range(self.words):
+                self.put_slot_word(fn, target, self.slot_word(fn, slot, n), n)
         fn.end("ret void")
         return fn
+
+
+def pop(fn: Function, at: Register) -> V:
+    """Emit reading the number in front of an address, which goes before it."""
+    found, more = fn.cell(64, i64(0)), fn.cell(1, TRUE)
+    with fn.during(lambda: fn.load(more)):
+        address = fn.sub(fn.load(at), i64(1))
+        byte = fn.resize(fn.read(fn.pointer(address), 0, 8), 64)
+        fn.store(found, fn.or_(fn.shl(fn.load(found), i64(7)), fn.and_(byte, i64(CONTINUED - 1))))
+        fn.store(more, fn.is_set(fn.lshr(byte, i64(7))))
+        fn.store(at, address)
+    return fn.load(found)

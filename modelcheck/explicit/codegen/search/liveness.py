@@ -86,9 +86,9 @@ class Liveness(Runtime):
         fn = Function("sort_out", params, "i64")
         own, many = fn.array(self.words), fn.cell(64, i64(0))
         with fn.loop(V(64, "%slots")) as index:
-            slot = fn.at("%table", fn.mul(index, i64(self.words)))
+            slot = self.slot_at(fn, "%table", index)
             fn.write("%classes", const(8, 0), index)
-            with fn.when(fn.is_set(fn.read(slot, self.words - 1))):
+            with fn.when(fn.is_set(self.slot_word(fn, slot, self.words - 1))):
                 self.copy(fn, slot, own)
                 found = fn.call(64, "awaited", own, V(64, "%which"))
                 fn.write("%classes", fn.resize(found, 8), index)
@@ -282,7 +282,7 @@ class Liveness(Runtime):
             entry = fn.at("%scratch", fn.mul(index, i64(self.entry)))
             place = self.slot(fn, fn.call(64, "hash", entry), self._of_shard(fn, entry, SLOTS))
             table = fn.pointer(self._of_shard(fn, entry, TABLE))
-            soon = fn.at(table, fn.mul(place, i64(self.words)))
+            soon = self.slot_at(fn, table, place)
             fn.emit(f"call void @llvm.prefetch.p0(ptr {soon}, i32 0, i32 3, i32 1)")
         with fn.loop(count) as index:
             yield fn.at("%scratch", fn.mul(index, i64(self.entry)))
@@ -300,7 +300,7 @@ class Liveness(Runtime):
             number = fn.add(number, fn.resize(begins, 64))
         shards = fn.at("%shards", fn.mul(number, V(64, "%size")))
         table = fn.pointer(fn.read(shards, TABLE))
-        return fn.at(table, fn.mul(fn.sub(place, fn.read("%frame", number)), i64(self.words)))
+        return self.slot_at(fn, table, fn.sub(place, fn.read("%frame", number)))
 
     def _place(self, fn: Function, state: str) -> tuple[V, V]:
         """Emit the index of a state's slot among all slots, and whether the state is there."""
@@ -308,4 +308,4 @@ class Liveness(Runtime):
         shard = fn.at("%shards", fn.mul(number, V(64, "%size")))
         table = fn.read(shard, TABLE)
         address, there = self.find(fn, fn.pointer(table), fn.read(shard, SLOTS), state)
-        return fn.add(fn.read("%frame", number), fn.udiv(fn.sub(address, table), i64(8 * self.words))), there
+        return fn.add(fn.read("%frame", number), fn.udiv(fn.sub(address, table), i64(self.slot_bytes))), there

@@ -36,13 +36,14 @@ class Questions(Runtime):
     def _leads_elsewhere(self, faults: Sequence[str]) -> Function:
         """Write `leads_elsewhere`: whether a fault leads from a state to a new one, or to an error."""
         fn = Function("leads_elsewhere", LOOK, "i1")
-        yes = fn.new("yes")
+        yes, own = fn.new("yes"), fn.array(self.words)
         with self.states_in(fn, "%table", V(64, "%slots")) as (_, slot):
             start = fn.address("%scratch")
+            self.copy(fn, slot, own)
             fn.write("%ctx", start, CURSOR)
             fn.write("%ctx", i64(0), ORDINAL)
             for name in faults:
-                fn.leave_if(fn.call(1, name, "%ctx", slot), yes)
+                fn.leave_if(fn.call(1, name, "%ctx", own), yes)
             count = self.made_from(fn, start)
             with fn.loop(count) as number:
                 entry = fn.at("%scratch", fn.mul(number, i64(self.entry)))
@@ -73,23 +74,19 @@ class Questions(Runtime):
             goal = fn.call(64, "goal", own, V(64, "%which"))
             mark = fn.select(fn.is_set(goal), i64(bit), i64(0))
             fn.write(own, fn.or_(fn.read(own, word), mark), word)
-            self.move(fn, own, slot)
+            self.put(fn, own, slot)
         fn.end("ret void")
         return fn
 
     def _spread(self, free: Sequence[str], mark: int) -> Function:
         """Write `spread_…`: marks the states with a step to a marked one; returns how many are new."""
         fn = Function("spread_fine" if mark == FINE else "spread_beyond", LOOK, "i64")
-        word, bit = self.layout.mark(mark)
-        fine_word, fine_bit = self.layout.mark(FINE)
         own, changed = fn.array(self.words), fn.cell(64, i64(0))
         cuts = range(self.context.cut, self.context.refused, 2)
         with fn.loop(V(64, "%slots")) as index:
-            slot = fn.at("%table", fn.mul(index, i64(self.words)))
-            marked = fn.or_(
-                fn.and_(fn.read(slot, word), i64(bit)), fn.and_(fn.read(slot, fine_word), i64(fine_bit))
-            )
-            is_open = fn.and_(fn.is_set(fn.read(slot, self.words - 1)), fn.is_zero(marked))
+            slot = self.slot_at(fn, "%table", index)
+            marked = fn.or_(self.is_marked(fn, slot, mark), self.is_marked(fn, slot, FINE))
+            is_open = fn.and_(fn.is_set(self.slot_word(fn, slot, self.words - 1)), fn.not_(marked))
             with fn.when(is_open):
                 start, found, done = fn.address("%scratch"), fn.new("hit"), fn.new("looked_at")
                 self.copy(fn, slot, own)
@@ -106,12 +103,11 @@ class Questions(Runtime):
                 with fn.loop(count) as number:
                     entry = fn.at("%scratch", fn.mul(number, i64(self.entry)))
                     address, _ = self.look(fn, entry)
-                    there = fn.and_(fn.read(fn.pointer(address), word), i64(bit))
-                    fn.leave_if(fn.is_set(there), found)
+                    fn.leave_if(self.is_marked(fn, fn.pointer(address), mark), found)
                 fn.goto(done)
                 with fn.local_values():
                     fn.begin(found)
-                    fn.write(slot, fn.or_(fn.read(slot, word), i64(bit)), word)
+                    self.put_mark(fn, slot, mark)
                     fn.store(changed, fn.add(fn.load(changed), i64(1)))
                     fn.goto(done)
                 fn.begin(done)

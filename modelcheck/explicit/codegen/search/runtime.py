@@ -40,7 +40,7 @@ MARKS = 4
 EXPANDED = 1  # in the place of FINE, where steps are left for later: not of this level or a later one
 
 # The words of a shard.
-TABLE, SLOTS, COUNT, LOCAL, PARENTS, ORDINALS, FRONTIER, NEW, PENDING, WAITING, NUMBER = range(11)
+TABLE, SLOTS, COUNT, LOCAL, WAYS, LATEST, FRONTIER, NEW, PENDING, WAITING, NUMBER = range(11)
 OPEN = 11  # the conditions that have no witness yet, a bit for each
 TRAPPED, FAILED, FIRSTS = range(12, 15)  # first finds: without a way back, of an error, of each property
 
@@ -114,6 +114,7 @@ class Runtime(StateWords):
         super().__init__(layout.words)
         self.layout = layout
         self.context = context
+        self.slot_bytes = layout.slot
 
     def hash(self) -> Function:
         """Write `hash`: the hash of a state, whose highest bits are the best mixed.
@@ -162,8 +163,8 @@ class Runtime(StateWords):
         fn.goto(look)
         fn.begin(look)
         now = fn.load(at)
-        slot = fn.at(table, fn.mul(now, i64(self.words)))
-        fn.fork(fn.is_zero(fn.read(slot, last)), done, full)
+        slot = self.slot_at(fn, table, now)
+        fn.fork(fn.is_zero(self.slot_word(fn, slot, last)), done, full)
         fn.begin(full)
         fn.fork(self.is_in(fn, slot, state), found, on)
         fn.begin(on)
@@ -174,7 +175,28 @@ class Runtime(StateWords):
         fn.store(there, const(1, 1))
         fn.goto(done)
         fn.begin(done)
-        return fn.address(fn.at(table, fn.mul(fn.load(at), i64(self.words)))), fn.load(there)
+        return fn.address(self.slot_at(fn, table, fn.load(at))), fn.load(there)
+
+    def slot_at(self, fn: Function, table: str, index: V) -> str:
+        """Emit the pointer to a slot of a table."""
+        return fn.at(table, fn.mul(index, i64(self.slot_bytes)), "i8")
+
+    def slot_word(self, fn: Function, slot: str, n: int) -> V:
+        """Emit reading a word of a slot, of whose last word only some bytes are there."""
+        return fn.resize(fn.read(fn.at(slot, 8 * n, "i8"), 0, self._bits_of(n), align=1), WORD)
+
+    def put_slot_word(self, fn: Function, slot: str, word: V, n: int) -> None:
+        """Emit writing a word of a slot."""
+        fn.write(fn.at(slot, 8 * n, "i8"), fn.resize(word, self._bits_of(n)), align=1)
+
+    def put(self, fn: Function, state: str, slot: str) -> None:
+        """Emit writing a state into a slot, with the marks of the table."""
+        for n in range(self.words):
+            self.put_slot_word(fn, slot, fn.read(state, n), n)
+
+    def _bits_of(self, n: int) -> int:
+        """The number of bits of a word in a slot."""
+        return min(WORD, 8 * self.slot_bytes - WORD * n)
 
     def look(self, fn: Function, state: str) -> tuple[V, V]:
         """Emit finding a state in its shard's table: the address of the slot, and whether it is there."""
@@ -186,19 +208,20 @@ class Runtime(StateWords):
         """Emit whether a slot holds a state, ignoring the marks of the table."""
         differs = i64(0)
         for n in range(self.words):
-            difference = fn.and_(fn.xor(fn.read(slot, n), fn.read(state, n)), i64(self.layout.own(n)))
+            difference = fn.xor(self.slot_word(fn, slot, n), fn.read(state, n))
+            difference = fn.and_(difference, i64(self.layout.own(n)))
             differs = fn.or_(differs, difference)
         return fn.is_zero(differs)
 
     def is_marked(self, fn: Function, slot: str, mark: int) -> V:
         """Emit whether a mark of the table is set in a slot."""
         word, bit = self.layout.mark(mark)
-        return fn.is_set(fn.and_(fn.read(slot, word), i64(bit)))
+        return fn.is_set(fn.and_(self.slot_word(fn, slot, word), i64(bit)))
 
     def put_mark(self, fn: Function, slot: str, mark: int) -> None:
         """Emit setting a mark of the table in a slot."""
         word, bit = self.layout.mark(mark)
-        fn.write(slot, fn.or_(fn.read(slot, word), i64(bit)), word)
+        self.put_slot_word(fn, slot, fn.or_(self.slot_word(fn, slot, word), i64(bit)), word)
 
     def made_from(self, fn: Function, start: V) -> V:
         """Emit the number of successors in the buffer from an address on."""
@@ -222,11 +245,11 @@ class Runtime(StateWords):
     def states_in(self, fn: Function, table: str, slots: V) -> Iterator[tuple[V, str]]:
         """Emit the code of the `with` as a loop over a table's states: the slot's index and pointer."""
         with fn.loop(slots) as index:
-            slot = fn.at(table, fn.mul(index, i64(self.words)))
-            with fn.when(fn.is_set(fn.read(slot, self.words - 1))):
+            slot = self.slot_at(fn, table, index)
+            with fn.when(fn.is_set(self.slot_word(fn, slot, self.words - 1))):
                 yield index, slot
 
     def copy(self, fn: Function, slot: str, to: str) -> None:
         """Emit copying the state in a slot, without the marks of the table."""
         for n in range(self.words):
-            fn.write(to, fn.and_(fn.read(slot, n), i64(self.layout.own(n))), n)
+            fn.write(to, fn.and_(self.slot_word(fn, slot, n), i64(self.layout.own(n))), n)

@@ -61,6 +61,11 @@ class PackedLayout:
         """The number of 64-bit words of a state."""
         return self.used // WORD + 1
 
+    @property
+    def slot(self) -> int:
+        """The number of bytes of a slot in the table of states; its last byte is never 0."""
+        return self.used // 8 + 1
+
     def own(self, word: int) -> int:
         """The bits of a word that belong to the state: all but the marks of the table."""
         marks = (self.mark(number) for number in range(self.marks))
@@ -80,6 +85,11 @@ class PackedLayout:
         for field, count in zip(self.counters, spent or (0,) * len(self.counters), strict=True):
             whole |= count << field.offset
         return tuple(whole >> WORD * i & (1 << WORD) - 1 for i in range(self.words))
+
+    def in_slot(self, data: bytes) -> Words:
+        """The words of the state in a slot, without the marks of the table."""
+        whole = int.from_bytes(data, "little")
+        return tuple(whole >> WORD * n & self.own(n) for n in range(self.words))
 
     def unpack(self, words: Words) -> tuple[tuple[int, ...], State]:
         """The number of faults per counter, and the state, from its words."""
