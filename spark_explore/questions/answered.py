@@ -62,7 +62,7 @@ class Asker(Protocol):
 
     @property
     def mail(self) -> Mail:
-        """How questions are sent: objects that a worker has with the asker need not come along."""
+        """How questions are sent: without the objects that a worker has with the asker."""
         ...
 
     def read(self, values: Any) -> Iterator[TableQuestion]:  # noqa: ANN401 - of a `PartAsker` a part
@@ -76,7 +76,7 @@ class Asker(Protocol):
 
 @runtime_checkable
 class PartAsker(Asker, Protocol):
-    """The interface of what has so many questions of a row that several tasks read it, each a part."""
+    """The interface of what has many questions of a row, so that several tasks read it, each a part."""
 
     def parts(self, values: Asked) -> Iterator[Any]:
         """What `read` is given, in place of the row. Raises SpecError, which is the problem of that row."""
@@ -201,7 +201,7 @@ class NoQuestion:
 
 
 def no_question(problem: str, told: Row | None = None) -> TableQuestion:
-    """What stands for a question that there is not; its answer is the problem."""
+    """A question that cannot be asked; its answer is the problem."""
     return TableQuestion((PROBLEM, problem), NoQuestion(problem), told or {})
 
 

@@ -6,6 +6,7 @@ from tests.fuzz.mutants.mutant import Mutant
 
 TABLE, ASKERS = "spark_explore/questions", "tests/spark_explore/test_askers.py"
 OF_TOPIC = "modelcheck/kafka/settings/resolution/of_topic.py"
+TOPICS = f"{ASKERS} -k (topic)or(part)or(option)or(text)or(brokers)"
 COLUMNS = "spark_explore/columns.py"
 UNPACKED = "tests/spark_explore/test_tables.py -k (every_type)or(wherever)or(asked_for)"
 NEARBY, NEAR = "spark_explore/search/nearby.py", "tests/spark_explore/test_nearby.py -k (not(named))"
@@ -26,25 +27,25 @@ OF_TABLES = (
     Mutant("all parts of a row go to one task", f"{TABLE}/answered.py", "PART: number", "PART: 0",
            "tests/spark_explore/test_questions.py -k many_tasks"),
     Mutant("the last topics of a cluster are not read", f"{TABLE}/of_kafka.py", "range(0, len(named), many)",
-           "range(0, len(named) - many, many)", ASKERS),
+           "range(0, len(named) - many, many)", TOPICS),
     Mutant("topics that no file names are not read where there are many", f"{TABLE}/of_kafka.py",
-           "if others := [name for name in self.topics if name not in among]:", "if others := []:", ASKERS),
+           "if others := [name for name in self.topics if name not in among]:", "if others := []:", TOPICS),
     Mutant("a cluster has as many parts as it has topics", f"{TABLE}/of_kafka.py",
-           "max(PART, -(-len(named) // PARTS))", "PART", ASKERS),
+           "max(PART, -(-len(named) // PARTS))", "PART", TOPICS),
     Mutant("the texts of files go along with each question", f"{TABLE}/of_kafka.py",
-           "{Source: _without_text}", "{}", ASKERS),
+           "{Source: _without_text}", "{}", TOPICS),
     Mutant("a topic that cannot be ends those after it", f"{TABLE}/of_kafka.py", "                continue",
-           "                return", ASKERS),
+           "                return", TOPICS),
     Mutant("a first topic that cannot be ends its cluster", f"{TABLE}/of_kafka.py",
-           "if all(each.source.name in OPTIONS for each in error.diagnostics):", "if True:", ASKERS),
+           "if all(each.source.name in OPTIONS for each in error.diagnostics):", "if True:", TOPICS),
     Mutant("an option that cannot be is a problem of each topic", f"{TABLE}/of_kafka.py",
-           "if all(each.source.name in OPTIONS for each in error.diagnostics):", "if False:", ASKERS),
+           "if all(each.source.name in OPTIONS for each in error.diagnostics):", "if False:", TOPICS),
     Mutant("a part of a cluster has no settings of its topics", OF_TOPIC,
-           "not _is_of_topic(one) or one.entity in names", "not _is_of_topic(one)", ASKERS),
+           "not _is_of_topic(one) or one.entity in names", "not _is_of_topic(one)", TOPICS),
     Mutant("a part of a cluster has every topic", OF_TOPIC,
-           "each.name in names or _is_in_all(each.name)", "True", ASKERS),
+           "each.name in names or _is_in_all(each.name)", "True", TOPICS),
     Mutant("a part of a cluster has the brokers of its topics", OF_TOPIC,
-           "return replace(part, left_out=self._brokers)", "return part", ASKERS),
+           "return replace(part, left_out=self._brokers)", "return part", TOPICS),
     Mutant("the answer of a question that cannot be asked has no problem", f"{TABLE}/answered.py",
            "yield {PROBLEM: question.problem}", "yield {}", ASKERS),
     Mutant("checks of other faults are one question", f"{TABLE}/of_models.py", "check.budget, ", "", ASKERS),
