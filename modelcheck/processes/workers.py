@@ -6,10 +6,11 @@ and exit on their own when it is gone.
 
 from __future__ import annotations
 
+import copyreg
 import io
 import pickle
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from multiprocessing.connection import Connection, wait
@@ -22,6 +23,7 @@ from modelcheck.processes.signals import Interruptible
 T = TypeVar("T")
 Work = Callable[[int], T]  # what is done for the job of a number
 Waits = Callable[[], object]
+Reducer = Callable[[Any], tuple[Any, ...]]
 
 SLICE = 0.1  # seconds between looks at whether to end
 
@@ -130,16 +132,20 @@ class Workers(Interruptible, Generic[T]):
 
 
 class Mail:
-    """Pickles in which objects known to both sides are replaced by numbers."""
+    """Pickles in which objects known to both sides are replaced by numbers.
 
-    def __init__(self, shared: Sequence[object]) -> None:
-        self._shared = tuple(shared)
+    `reduced` says how objects of a class are sent, as `copyreg` does, where not as they are.
+    """
+
+    def __init__(self, shared: Sequence[object], reduced: Mapping[type, Reducer] | None = None) -> None:
+        self._shared, self._reduced = tuple(shared), dict(reduced or {})
         self._numbers = {id(each): number for number, each in enumerate(self._shared)}
 
     def encoded(self, value: object) -> bytes:
         """The pickle of a value."""
         text = io.BytesIO()
         pickler = pickle.Pickler(text)
+        pickler.dispatch_table = {**copyreg.dispatch_table, **self._reduced}
         pickler.persistent_id = lambda each: self._numbers.get(id(each))  # type: ignore[method-assign]
         pickler.dump(value)
         return text.getvalue()

@@ -6,6 +6,7 @@ import os
 import re
 import socket
 from collections.abc import Iterator
+from ipaddress import ip_address
 
 from modelcheck.contract.engine import CannotStart
 from spec.frozen import frozen
@@ -22,7 +23,7 @@ KINDS = "local[2], local-cluster[WORKERS,CORES,MB], spark://HOST:PORT, yarn or k
 class Master:
     """A Spark master that has answered, if it can be asked.
 
-    `near` is the address under which it and its executors reach this machine; None
+    `near` is the address under which it and its executors reach this machine, of a pod its own; None
     leaves that to Spark.
     """
 
@@ -33,6 +34,16 @@ class Master:
     def is_local(self) -> bool:
         """Whether everything runs on this machine, with this Python."""
         return self.url.startswith("local")
+
+    @property
+    def has_queue(self) -> bool:
+        """Whether executors may have to wait until others have done."""
+        return self.url == "yarn" or self.is_kubernetes
+
+    @property
+    def is_kubernetes(self) -> bool:
+        """Whether executors are pods."""
+        return self.url.startswith("k8s:")
 
     @property
     def has_executors(self) -> bool:
@@ -58,7 +69,9 @@ def master(url: str) -> Master:
         except OSError as error:
             failures.append(f"{host}:{port} ({reason_of(error)})")
         else:
-            return Master(url, near if url.startswith("spark:") else None)
+            # A proxy of Kubernetes listens on this machine, and its executors do not run here.
+            is_proxy = url.startswith("k8s:") and ip_address(near).is_loopback
+            return Master(url, None if is_proxy else near)
     raise CannotStart(f"no master answers at {', '.join(failures)}")
 
 

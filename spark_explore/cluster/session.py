@@ -63,6 +63,7 @@ FIXED = {  # what a user may still override
 PATIENCE = 60.0  # seconds for a master, and for its executors, to answer
 GRACE = 15  # seconds for Spark to end on its own
 SUBMITTED = "PYSPARK_GATEWAY_PORT"  # where a program that `spark-submit` runs finds Spark
+IMAGES = ("spark.kubernetes.container.image", "spark.kubernetes.executor.container.image")
 START = 300  # seconds for what depends on this machine alone, which may be busy
 SETTLED = 1.0  # seconds in which no further executor comes
 QUEUES = 10  # times as patient with a cluster that keeps a queue
@@ -147,7 +148,7 @@ def _submitted(settings: SparkSettings) -> SparkContext:
 def _started(settings: SparkSettings, folder: Path) -> Iterator[SparkSession]:
     """A context with a new session, which it stops at the end."""
     where, before, handler = _master(settings), list(sys.path), signal.getsignal(signal.SIGINT)
-    patience = START if where.is_local else settings.patience * (1 if where.near else QUEUES)
+    patience = START if where.is_local else settings.patience * (QUEUES if where.has_queue else 1)
     conf = _effective(settings, where)
     log = settings.log or folder / "spark.log"
     process = _launched(conf, where, find(), folder, log)
@@ -161,6 +162,7 @@ def _started(settings: SparkSettings, folder: Path) -> Iterator[SparkSession]:
         ship(context)
         sys.path[:] = before  # Spark puts what is shipped before what runs here
         if where.has_executors:
+            _mind_image(context, where)
             with _bounded(process, 2 * patience, "the executors do not answer"):
                 _await_executors(context, patience)
                 _check_executors(context)
@@ -355,6 +357,15 @@ def ship(context: SparkContext) -> None:
     """Add our packages to the path of every executor, once for each context."""
     if not any(Path(name).match(f"{NAME}*.zip") for name in context.listFiles):
         context.addPyFile(str(pack(Path(context._temp_dir))))  # noqa: SLF001 - a folder that lasts as long
+
+
+def _mind_image(context: SparkContext, where: Master) -> None:
+    """Check that pods have an image, for which Spark would wait. Raises CannotStart."""
+    if where.is_kubernetes and not any(map(context.getConf().get, IMAGES)):
+        raise CannotStart(
+            f"{where.url} needs an image for its executors: --conf {IMAGES[0]}=NAME, "
+            "with Python, Java and what modelcheck needs (docs/how-to/run-on-spark.md has one)"
+        )
 
 
 def _await_executors(context: SparkContext, patience: float) -> None:

@@ -1,9 +1,9 @@
 """A DataFrame of questions → a DataFrame of answers: equal questions are asked once, by one job.
 
 Rows are read to questions first, each with a key, which brings equal ones to one task; that asks once, and
-gives the answers to every row that asks.  All of it is `mapInArrow` of Spark, in the session that the
-DataFrame is of: a task that fails, or whose executor is killed, is done again, and its rows are those of
-one attempt.
+gives the answers to every row that asks.  A row of many questions is read in parts, by several tasks.
+All of it is `mapInArrow` of Spark, in the session that the DataFrame is of: a task that fails, or whose
+executor is killed, is done again, and its rows are those of one attempt.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +24,6 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql.functions import col, sha2, struct, to_json
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from modelcheck.kafka.settings.keys.releases import kafka
 from modelcheck.processes.workers import Mail
 from spark_explore.cluster.session import ship
 from spec.diagnostics import SpecError, mistyped
@@ -32,7 +31,7 @@ from spec.frozen import frozen
 
 TASKS = 16  # for each core: a question may take a thousand times as long as another
 ROW, KEY, QUESTION = "_asked_row", "_asked_key", "_asked_question"  # no column of a table is called like that
-VALUES = "_asked_values"
+VALUES, PART = "_asked_values", "_asked_part"
 PROBLEM = "problem"
 Asked = Mapping[str, Any]  # the values of a row, by the names of its columns; without those that are null
 Row = Mapping[str, Any]
@@ -61,8 +60,13 @@ class Asker(Protocol):
         """The columns of an answer, with `problem`."""
         ...
 
-    def read(self, values: Asked) -> Iterator[TableQuestion]:
-        """The questions of a row, soon. Raises SpecError, which is the problem of that row."""
+    @property
+    def mail(self) -> Mail:
+        """How questions are sent: without the objects that a worker has with the asker."""
+        ...
+
+    def read(self, values: Any) -> Iterator[TableQuestion]:  # noqa: ANN401 - of a `PartAsker` a part
+        """The questions of a row, its values `Asked`, soon. Raises SpecError, which is its problem."""
         ...
 
     def ask(self, question: Any) -> Iterator[Row]:  # noqa: ANN401 - what `read` has made
@@ -70,28 +74,39 @@ class Asker(Protocol):
         ...
 
 
+@runtime_checkable
+class PartAsker(Asker, Protocol):
+    """The interface of what has many questions of a row, so that several tasks read it, each a part."""
+
+    def parts(self, values: Asked) -> Iterator[Any]:
+        """What `read` is given, in place of the row. Raises SpecError, which is the problem of that row."""
+        ...
+
+
 def answered(rows: DataFrame, columns: Sequence[str], asker: Asker, *, keeps: bool = True) -> DataFrame:
     """Each row with the answers to its questions: the columns of `rows`, of `asker.told`, of `asker.answer`.
 
     Only `columns` are read to questions; unless it `keeps` them they are dropped.
-    Lazy: every action asks again, unless the result is cached or written.  A row is read once.
-    Raises SpecError for a column of both.
+    Lazy: every action asks again, unless the result is cached or written.  A row, or a part of one, is read
+    once.  Raises SpecError for a column of both.
     """
     for name in (*asker.told.names, *asker.answer.names):
         if name in rows.columns and (keeps or name not in columns):
             raise mistyped("columns", name, f"`{name}` is a column of the answers", "rename it")
     context = rows.sparkSession.sparkContext
     ship(context)
+    tasks = TASKS * context.defaultParallelism
     sent, token = context.broadcast(cloudpickle.dumps(asker)), uuid.uuid4().hex
     values = to_json(struct(*map(column, columns)))
     marked = rows.withColumn(ROW, sha2(values, 256))
-    distinct = marked.select(ROW, values.alias(VALUES)).dropDuplicates([ROW])
+    distinct = marked.select(ROW, values.alias(VALUES)).dropDuplicates([ROW]).coalesce(tasks)
+    if isinstance(asker, PartAsker):
+        parts = distinct.mapInArrow(DivideRows(token, sent), from_arrow_schema(PARTS))
+        distinct = parts.repartition(tasks, ROW, PART)
     read = pa.schema([(ROW, pa.string()), *asker.told, (KEY, pa.binary()), (QUESTION, pa.binary())])
     questions = distinct.mapInArrow(ReadQuestions(token, sent, read), from_arrow_schema(read))
-    parts = questions.repartition(TASKS * context.defaultParallelism, KEY)
-    asked = parts.sortWithinPartitions(
-        KEY, col(QUESTION).isNull()
-    )  # what is asked, before who only has the key
+    # What is asked comes before who only has the key.
+    asked = questions.repartition(tasks, KEY).sortWithinPartitions(KEY, col(QUESTION).isNull())
     answer = pa.schema([(ROW, pa.string()), *asker.told, *asker.answer])
     found = asked.mapInArrow(AskQuestions(token, sent, answer), from_arrow_schema(answer))
     kept = marked if keeps else marked.drop(*columns)
@@ -103,6 +118,26 @@ def column(name: str) -> Column:
     return col(f"`{name}`")
 
 
+PARTS = pa.schema([(ROW, pa.string()), (PART, pa.int32()), (VALUES, pa.binary())])
+
+
+@frozen
+class DivideRows:
+    """A Spark task: divides rows, each into parts by number."""
+
+    token: str
+    sent: Any
+
+    def __call__(self, batches: Batches) -> Batches:
+        """A batch for each part."""
+        asker = _opened(self.token, self.sent.value)
+        for batch in batches:
+            for row, values in zip(batch[ROW].to_pylist(), batch[VALUES].to_pylist(), strict=True):
+                for number, part in enumerate(_parts(asker, json.loads(values))):
+                    own = {ROW: row, PART: number, VALUES: pickle.dumps(part)}
+                    yield pa.RecordBatch.from_pylist([own], schema=PARTS)
+
+
 @frozen
 class ReadQuestions:
     """A Spark task: reads rows to questions; each question comes along with the first row that asks it."""
@@ -112,13 +147,13 @@ class ReadQuestions:
     to: pa.Schema
 
     def __call__(self, batches: Batches) -> Batches:
-        """A batch for each row."""
-        asker, mail = _opened(self.token, self.sent.value)
-        sent = set[bytes]()
+        """A batch for each row, or part of one."""
+        asker = _opened(self.token, self.sent.value)
+        mail, sent = asker.mail, set[bytes]()
         for batch in batches:
             for row, values in zip(batch[ROW].to_pylist(), batch[VALUES].to_pylist(), strict=True):
                 found = []
-                for each in _read(asker, json.loads(values)):
+                for each in _read(asker, _opened_values(values)):
                     key = hashlib.sha256(repr(each.key).encode()).digest()
                     question = None if key in sent else mail.encoded(each.question)
                     sent.add(key)
@@ -136,7 +171,8 @@ class AskQuestions:
 
     def __call__(self, batches: Batches) -> Batches:
         """A batch for each question, as soon as it is answered; more where many rows ask it."""
-        asker, mail = _opened(self.token, self.sent.value)
+        asker = _opened(self.token, self.sent.value)
+        mail = asker.mail
         schema, last = pa.schema([self.to.field(name) for name in asker.answer.names]), None
         for batch in batches:
             keys = batch[KEY].to_pylist()
@@ -159,18 +195,38 @@ class AskQuestions:
 
 @frozen
 class NoQuestion:
-    """The question of a row that cannot be read: its problem."""
+    """The question, or part, of a row that cannot be read: its problem."""
 
     problem: str
 
 
-def _read(asker: Asker, values: Asked) -> Iterator[TableQuestion]:
+def no_question(problem: str, told: Row | None = None) -> TableQuestion:
+    """A question that cannot be asked; its answer is the problem."""
+    return TableQuestion((PROBLEM, problem), NoQuestion(problem), told or {})
+
+
+def _parts(asker: PartAsker, values: Asked) -> Iterator[Any]:
+    """The parts of a row, or the one that says why there are none."""
+    try:
+        yield from asker.parts(values)
+    except SpecError as error:
+        yield NoQuestion(said(error))
+
+
+def _opened_values(values: str | bytes) -> Any:  # noqa: ANN401 - a row, or what the asker has made
+    """What is read: the values of a row, or a part of it."""
+    return json.loads(values) if isinstance(values, str) else pickle.loads(values)  # noqa: S301 - by our own task
+
+
+def _read(asker: Asker, values: Any) -> Iterator[TableQuestion]:  # noqa: ANN401 - of a `PartAsker` a part
     """The questions of a row, or the one that says why there are none."""
+    if isinstance(values, NoQuestion):
+        yield no_question(values.problem)
+        return
     try:
         yield from asker.read(values)
     except SpecError as error:
-        told = _said(error)
-        yield TableQuestion((PROBLEM, told), NoQuestion(told), {})
+        yield no_question(said(error))
 
 
 def _asked(asker: Asker, question: Any) -> Iterator[Row]:  # noqa: ANN401 - what the asker has made
@@ -181,19 +237,15 @@ def _asked(asker: Asker, question: Any) -> Iterator[Row]:  # noqa: ANN401 - what
     try:
         yield from asker.ask(question)
     except SpecError as error:
-        yield {PROBLEM: _said(error)}
+        yield {PROBLEM: said(error)}
 
 
-def _said(error: SpecError) -> str:
+def said(error: SpecError) -> str:
     """What is wrong, in a line."""
     return "; ".join(each.message for each in error.diagnostics)
 
 
 @lru_cache(maxsize=1)
-def _opened(_token: str, data: bytes) -> tuple[Asker, Mail]:
-    """What is asked, and how questions are sent; kept by a worker for its next task.
-
-    Models of Kafka are named, so that each worker has them and what was compiled of them once.
-    """
-    asker: Asker = pickle.loads(data)  # noqa: S301 - by our own driver
-    return asker, Mail(tuple(kafka().values()))
+def _opened(_token: str, data: bytes) -> Any:  # noqa: ANN401 - an `Asker`, or a `PartAsker`
+    """What asks; kept by a worker for its next task."""
+    return pickle.loads(data)  # noqa: S301 - by our own driver

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 
 from modelcheck.commands.asked import asked_for_data
 from modelcheck.commands.registry import COMMANDS
+from modelcheck.processes.workers import Mail
 from spark_explore.questions.answered import Asked, TableQuestion, answered
 from spec.diagnostics import mistyped, suggest
 from spec.frozen import frozen
@@ -48,6 +49,11 @@ class CommandAsker:
     command: str
     told: pa.Schema = pa.schema([])
     answer: pa.Schema = ANSWER
+
+    @property
+    def mail(self) -> Mail:
+        """How words are sent: as they are."""
+        return Mail(())
 
     def read(self, values: Asked) -> Iterator[TableQuestion]:
         """The question of the words."""

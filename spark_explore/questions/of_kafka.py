@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +14,7 @@ from modelcheck.asking.sweep import Axis
 from modelcheck.commands.kafka.frontier import STATES as STATES_OF_CELL
 from modelcheck.commands.kafka.frontier import USUAL_GUARANTEES
 from modelcheck.commands.kafka.review import STATES as STATES_OF_REVIEW
-from modelcheck.commands.kafka.topic_reviews import TopicReviews, Wanted, settings_of_topics, topic_question
+from modelcheck.commands.kafka.topic_reviews import TopicReviews, Wanted, topic_question, topics_to_review
 from modelcheck.kafka.frontier.configurations import Base, grid, is_key
 from modelcheck.kafka.frontier.findings import Frontier
 from modelcheck.kafka.frontier.grid import Grid
@@ -30,15 +31,24 @@ from modelcheck.kafka.report.topics_csv import (
     settings_values,
     today_values,
 )
+from modelcheck.kafka.settings.keys.releases import kafka
 from modelcheck.kafka.settings.readers.recognition import read_files
-from spark_explore.questions.answered import Asked, TableQuestion, answered
-from spec.diagnostics import mistyped
+from modelcheck.kafka.settings.readings import Reading
+from modelcheck.kafka.settings.resolution.of_topic import ReadingsOfTopics
+from modelcheck.kafka.settings.resolution.possible import resolve_possible
+from modelcheck.kafka.settings.resolution.settings import Settings
+from modelcheck.processes.workers import Mail
+from spark_explore.questions.answered import Asked, TableQuestion, answered, no_question, said
+from spec.diagnostics import SpecError, mistyped
 from spec.frozen import frozen
+from spec.source import Source
 
 FILES = "files"
 GIVEN = ("kafka", "client", "brokers")  # columns that are the options of the command, where they are there
+OPTIONS = tuple(f"--{name}" for name in GIVEN)
 NUMBERS = ("brokers", "replicas", "min_insync_replicas", "faults_tried")
 FAULTS = 2  # as the commands try
+PART, PARTS = 250, 64  # topics that one task reads, but not more parts of a row: each has the files' texts
 CELL = pa.schema(
     [
         ("guarantee", pa.string()),
@@ -61,7 +71,8 @@ def reviews(clusters: DataFrame, *, faults: int = FAULTS, states: int = STATES_O
     may have `kafka`, `client` and `brokers`, as the options of `kafka review`; other
     columns are carried along.  The columns are those of `kafka review --csv` that are of the files alone,
     and `problem`.  Topics of the same question are reviewed once, whatever cluster they are of.
-    Costs some 3 ms to read a topic, and a review on one core for each distinct question.
+    Costs some 2 ms to read a topic, by as many tasks as there are hundreds of them, and a review on one core
+    for each distinct question.
     """
     if FILES not in clusters.columns:
         message = "no column has the files of a cluster"
@@ -103,6 +114,35 @@ def _type(name: str) -> pa.DataType:
 
 
 @frozen
+class TopicsOfCluster:
+    """Some topics of a cluster, the readings of its files as far as they bear on these, and its options."""
+
+    topics: Sequence[str | None]
+    readings: Sequence[Reading]
+    kafka: str | None
+    client: str | None
+    brokers: int | None
+
+    def settings(self, among: ReadingsOfTopics, topic: str | None) -> tuple[Settings, ...]:
+        """The settings of a topic in all cases that the files leave possible. Raises SpecError."""
+        own = among.of(topic)
+        return resolve_possible(own, kafka=self.kafka, client=self.client, brokers=self.brokers, topic=topic)
+
+    def parts(self, among: ReadingsOfTopics) -> Iterator[TopicsOfCluster]:
+        """The same topics, some at a time."""
+        named = [name for name in self.topics if name is not None and name in among]
+        many = max(PART, -(-len(named) // PARTS))
+        if len(named) <= many:
+            yield self
+            return
+        for first in range(0, len(named), many):
+            some = named[first : first + many]
+            yield replace(self, topics=some, readings=among.among(set(some)))
+        if others := [name for name in self.topics if name not in among]:
+            yield replace(self, topics=others)  # what all topics are like bears on these
+
+
+@frozen
 class TopicAsker:
     """Asks for the review of each topic of a cluster."""
 
@@ -121,11 +161,34 @@ class TopicAsker:
         own = ((name, _type(name)) for name in (*ANSWERS, *TODAY))
         return pa.schema([*own, ("complete", pa.bool_()), ("problem", pa.string())])
 
-    def read(self, values: Asked) -> Iterator[TableQuestion]:
-        """A question for each topic of the files. Raises SpecError."""
+    @property
+    def mail(self) -> Mail:
+        """How reviews are sent: without Kafka's models, and the texts of files, which no answer quotes."""
+        return Mail(tuple(kafka().values()), {Source: _without_text})
+
+    def parts(self, values: Asked) -> Iterator[TopicsOfCluster]:
+        """The topics of the files, some at a time. Raises SpecError."""
         files: Mapping[str, str] = values.get(FILES, {})
         readings = read_files(files, load=lambda name: (name, files[name].encode()))
-        for each in settings_of_topics(readings, *map(values.get, GIVEN)):
+        options = tuple(map(values.get, GIVEN))
+        whole = TopicsOfCluster(topics_to_review(readings, options[0]), readings, *options)
+        among = ReadingsOfTopics(readings)
+        try:
+            whole.settings(among, whole.topics[0])
+        except SpecError as error:
+            if all(each.source.name in OPTIONS for each in error.diagnostics):
+                raise  # of no topic, but of all
+        yield from whole.parts(among)
+
+    def read(self, values: TopicsOfCluster) -> Iterator[TableQuestion]:
+        """A question for each topic; one whose settings cannot be has a problem."""
+        among = ReadingsOfTopics(values.readings)
+        for name in values.topics:
+            try:
+                each = values.settings(among, name)
+            except SpecError as error:
+                yield no_question(said(error), {"topic": name or ""})
+                continue
             possible, topic = cases(each), each[0].topic
             settings = zip(SETTINGS, settings_values(each[0]), strict=True)
             told = {"topic": topic.name if topic else "", **dict(_typed(settings))}
@@ -137,6 +200,11 @@ class TopicAsker:
         answers = zip(ANSWERS, answer_values(found), strict=True)
         today = zip(TODAY, today_values(found), strict=True)
         yield {**dict(_typed(answers)), **dict(_typed(today)), "complete": found.complete}
+
+
+def _without_text(source: Source) -> tuple[Any, ...]:
+    """How a file is sent: its name."""
+    return Source, (source.name, "", (), source.is_file)
 
 
 def _typed(values: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401 - pairs
@@ -157,6 +225,11 @@ class ConfigurationAsker:
     states: int
     told: pa.Schema = pa.schema([])
     answer: pa.Schema = CELL
+
+    @property
+    def mail(self) -> Mail:
+        """How configurations are sent: without Kafka's models."""
+        return Mail(tuple(kafka().values()))
 
     def read(self, values: Asked) -> Iterator[TableQuestion]:
         """The question of a configuration. Raises SpecError for one that cannot be."""

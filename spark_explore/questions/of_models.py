@@ -14,6 +14,7 @@ from modelcheck.asking.models import pick_checks
 from modelcheck.asking.overrides import Overrides, as_typed, names_to_give
 from modelcheck.asking.sweep import FAULTS, Axis, Orders, PointSearch, SweepPoint, points
 from modelcheck.asking.sweep_rows import rows_of
+from modelcheck.processes.workers import Mail
 from spark_explore.questions.answered import Asked, TableQuestion, answered
 from spec.diagnostics import mistyped
 from spec.frozen import frozen
@@ -73,6 +74,11 @@ class PointAsker:
     orders: Orders
     told: pa.Schema = NAMES
     answer: pa.Schema = ANSWERS
+
+    @cached_property
+    def mail(self) -> Mail:
+        """How points are sent, without the models."""
+        return Mail(self.models)
 
     def read(self, values: Asked) -> Iterator[TableQuestion]:
         """A question for each check. Raises SpecError for a value that does not fit."""

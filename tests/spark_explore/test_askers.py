@@ -15,6 +15,7 @@ import modelcheck
 from modelcheck.asking.models import pick_checks
 from modelcheck.asking.overrides import Overrides
 from modelcheck.asking.sweep import Orders
+from spark_explore.questions import of_kafka
 from spark_explore.questions.answered import (
     KEY,
     QUESTION,
@@ -22,6 +23,8 @@ from spark_explore.questions.answered import (
     VALUES,
     Asker,
     AskQuestions,
+    DivideRows,
+    PartAsker,
     ReadQuestions,
 )
 from spark_explore.questions.of_commands import CommandAsker
@@ -45,11 +48,15 @@ def described(topics: Mapping[str, int]) -> str:
 
 def read(asker: Asker, rows: Sequence[Mapping[str, Any]], token: str) -> Rows:
     """The questions of rows, as a task reads them."""
-    batch = pa.RecordBatch.from_pydict(
-        {ROW: [str(n) for n in range(len(rows))], VALUES: [json.dumps(row) for row in rows]}
-    )
+    batches: list[pa.RecordBatch] = [
+        pa.RecordBatch.from_pydict(
+            {ROW: [str(n) for n in range(len(rows))], VALUES: [json.dumps(row) for row in rows]}
+        )
+    ]
+    if isinstance(asker, PartAsker):
+        batches = list(DivideRows(token, sent(asker))(iter(batches)))
     task = ReadQuestions(token, sent(asker), read_schema(asker))
-    return [row for each in task(iter([batch])) for row in each.to_pylist()]
+    return [row for each in task(iter(batches)) for row in each.to_pylist()]
 
 
 def read_schema(asker: Asker) -> pa.Schema:
@@ -128,6 +135,83 @@ def test_topics_of_two_clusters_are_reviewed_once_for_each_question() -> None:
     assert by_topic["2", "c"]["kafka"].startswith("2.4")
     assert by_topic["0", "a"]["durable"] == "kept"
     assert by_topic["3", None]["problem"]
+
+
+def large(topics: int) -> dict[str, str]:
+    """The files of a cluster: each third topic lacks a replica, one is Kafka's own, one on a broker alone."""
+    text = ""
+    for number in range(topics):
+        n, isr = 1 + number % 3, 1 + number % 2
+        name, brokers = f"t{number:03}", ",".join(map(str, range(1, n + 1))) if number else "7"
+        shown = brokers if number % 3 else brokers.split(",")[0]
+        text += (
+            f"Topic: {name}\tPartitionCount: 1\tReplicationFactor: {n}\tConfigs: min.insync.replicas={isr}\n"
+        )
+        text += f"\tTopic: {name}\tPartition: 0\tLeader: {brokers[0]}\tReplicas: {brokers}\tIsr: {shown}\n"
+    configs = "".join(
+        f"Dynamic configs for topic t{number:03} are:\n  flush.messages=1 sensitive=false synonyms={{}}\n"
+        for number in range(0, topics, 5)
+    )
+    return {
+        "topics.txt": text + described({"__consumer_offsets": 2}),
+        "configs.txt": configs,
+        "server.properties": "process.roles=broker\nnode.id=1\ndefault.replication.factor=3\n",
+    }
+
+
+def test_topics_that_are_read_in_parts_are_those_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [{"files": large(20), "kafka": "4.1"}]
+    whole = read(TopicAsker(0, 1000), rows, "whole")
+    monkeypatch.setattr(of_kafka, "PART", 3)
+    asker = TopicAsker(0, 1000)
+    parts = list(asker.parts(rows[0]))
+    found = read(asker, rows, "parts")
+
+    assert [len(part.topics) for part in parts] == [3, 3, 3, 3, 3, 3, 3, 2]
+    for part in parts[:-1]:  # the last is of topics that no file names, as all others let them be
+        named = {topic.name for file in part.readings for topic in file.topics}
+        assert named == {*part.topics, "__consumer_offsets"}
+    assert len({row["topic"] for row in whole}) == len(whole) == 20 + 3  # with Kafka's own
+    assert [{**row, QUESTION: None} for row in found] == [{**row, QUESTION: None} for row in whole]
+    assert len({row[KEY] for row in whole}) > 6
+
+
+def test_a_row_has_no_more_parts_than_are_worth_their_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(of_kafka, "PART", 1)
+    monkeypatch.setattr(of_kafka, "PARTS", 4)
+    parts = list(TopicAsker(0, 1000).parts({"files": large(19), "kafka": "4.1"}))
+
+    assert [len(part.topics) for part in parts] == [5, 5, 5, 5, 2]
+
+
+def test_a_question_has_no_text_of_files() -> None:
+    files = large(30)
+    found = read(TopicAsker(0, 1000), [{"files": files, "kafka": "4.1"}], "texts")
+    sent = [row[QUESTION] for row in found if row[QUESTION] is not None]
+
+    assert len(sent) > 6
+    assert b"topics.txt" in sent[0]
+    assert not any(b"ReplicationFactor" in question for question in sent)
+    assert found[0]["replicas_from"] == "of topic t000 at topics.txt:1"
+
+
+def test_a_topic_that_cannot_be_is_the_only_one_with_a_problem() -> None:
+    text = described({"a": 5, "b": 1, "c": 1})
+    rows = [{"files": {"topics.txt": text}, "kafka": "3.7", "brokers": 3}]
+    found, _ = answers(TopicAsker(0, 1000), rows, "one topic")
+    by_topic = {row["topic"]: (row["durable"], row["problem"] is None) for row in found}
+
+    assert by_topic == {"a": (None, False), "b": ("kept", True), "c": ("kept", True)}
+
+
+@pytest.mark.parametrize("options", [{"kafka": "x"}, {"client": "cobol 1"}, {"brokers": 0}])
+def test_an_option_that_cannot_be_is_one_problem_of_its_cluster(options: Mapping[str, object]) -> None:
+    rows = [{"files": {"topics.txt": described({"a": 1, "b": 1})}, **options}]
+    found, asked = answers(TopicAsker(0, 1000), rows, f"option {options}")
+
+    assert asked == 1
+    assert [row["topic"] for row in found] == [None]
+    assert found[0]["problem"]
 
 
 def test_topics_with_other_replicas_are_other_questions() -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import socket
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import pytest
 
@@ -59,6 +61,21 @@ def test_one_master_of_several_is_enough(port: int) -> None:
 
         assert master(url) == Master(url, "127.0.0.1")
         assert not master(url).is_local
+
+
+@pytest.mark.parametrize(("own", "near"), [("10.1.2.3", "10.1.2.3"), ("127.0.0.1", None), ("::1", None)])
+def test_a_pod_is_reached_by_its_own_address(
+    monkeypatch: pytest.MonkeyPatch, own: str, near: str | None
+) -> None:
+    """Where a proxy of Kubernetes runs here, Spark knows better."""
+    connection = SimpleNamespace(getsockname=lambda: (own, 5))
+    monkeypatch.setattr(socket, "create_connection", lambda *_, **__: nullcontext(connection))
+
+    found = master("k8s://https://kubernetes.default.svc")
+
+    assert found.near == near
+    assert found.is_kubernetes
+    assert found.has_queue
 
 
 def test_yarn_is_found_by_its_settings(monkeypatch: pytest.MonkeyPatch) -> None:

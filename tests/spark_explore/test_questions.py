@@ -7,9 +7,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pyarrow as pa
 import pytest
+from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
 import modelcheck
@@ -19,7 +21,8 @@ from modelcheck.asking.sweep import Answering, Orders, axis, points
 from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
 from modelcheck.processes.signals import Interruptible
-from spark_explore.questions.answered import Asked, Asker, TableQuestion, answered
+from modelcheck.processes.workers import Mail
+from spark_explore.questions.answered import Asked, Asker, PartAsker, TableQuestion, answered
 from spark_explore.questions.of_models import sweep
 from spark_explore.workers import SparkTasks
 from spec.diagnostics import SpecError, mistyped
@@ -111,6 +114,7 @@ def length_asker(notes: Path, seconds: float = 0.0) -> Asker:
     class LengthAsker:  # in here it goes to the workers, which do not have this module
         told = pa.schema([("first", pa.string())])
         answer = pa.schema([("length", pa.int64()), ("problem", pa.string())])
+        mail = Mail(())
 
         def read(self, values: Asked) -> Iterator[TableQuestion]:
             text = values.get("text", "")
@@ -127,6 +131,47 @@ def length_asker(notes: Path, seconds: float = 0.0) -> Asker:
             yield {"length": len(question)}
 
     return LengthAsker()
+
+
+def parts_asker(notes: Path, parts: int, seconds: float = 0.0) -> PartAsker:
+    """The same of a text with ever more behind it, and notes which tasks divide a row, and read its parts."""
+    own: Any = length_asker(notes, seconds)
+
+    class PartsAsker:
+        told = own.told
+        answer = own.answer
+        mail = own.mail
+
+        def parts(self, values: Asked) -> Iterator[Any]:
+            time.sleep(seconds)
+            for number in range(parts):
+                with notes.open("a") as file:
+                    file.write("divided\n")
+                yield values.get("text", "") + "z" * number
+
+        def read(self, values: str) -> Iterator[TableQuestion]:
+            task = TaskContext.get()
+            with notes.open("a") as file:
+                file.write(f"read by {task and task.partitionId()}\n")
+            return own.read({"text": values})  # type: ignore[no-any-return]
+
+        def ask(self, question: str) -> Iterator[dict[str, object]]:
+            return own.ask(question)  # type: ignore[no-any-return]
+
+    return PartsAsker()
+
+
+@pytest.mark.spark
+def test_parts_of_one_row_are_read_by_many_tasks(local_spark: SparkSession, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    questions = local_spark.range(1).selectExpr("'x' as text")
+    rows = answered(questions, ["text"], parts_asker(notes, 40)).collect()
+    told = notes.read_text().splitlines()
+
+    assert sorted(row["length"] for row in rows if not row["problem"]) == [n for n in range(1, 41) if n != 5]
+    assert [row["problem"] for row in rows if row["problem"]] == ["five are too long"]
+    assert told.count("divided") == len([each for each in told if each.startswith("read by")]) == 40
+    assert len({each for each in told if each.startswith("read by")}) > 16
 
 
 @pytest.mark.spark
@@ -154,26 +199,48 @@ def wrong(number: int, length: int) -> str:
     return "five are too long" if length == 5 else ""
 
 
+def killed_at(notes: Path, text: str, killed: Cluster) -> Thread:
+    """What kills an executor as soon as a text is noted."""
+
+    def kill() -> None:
+        while not notes.exists() or text not in notes.read_text():
+            time.sleep(0.05)
+        killed.kill_executor()
+
+    killing = Thread(target=kill)
+    killing.start()
+    return killing
+
+
 @pytest.mark.spark
 def test_an_executor_that_is_killed_changes_no_row(
     cluster_spark: SparkSession, spark_cluster: Cluster, tmp_path: Path
 ) -> None:
     questions = cluster_spark.range(40).selectExpr("repeat('y', cast(id % 20 as int)) as text")
     notes = tmp_path / "notes"
-
-    def kill() -> None:
-        while not notes.exists():
-            time.sleep(0.05)
-        spark_cluster.kill_executor()
-
-    killing = Thread(target=kill)
-    killing.start()
+    killing = killed_at(notes, "\n", spark_cluster)
     rows = answered(questions, ["text"], length_asker(notes, 0.2)).collect()
     killing.join()
 
     lengths = [length for length in range(20) if length != 5]
     assert sorted(row["length"] for row in rows if not row["problem"]) == sorted(lengths * 2)
     assert [row["problem"] for row in rows if row["problem"]] == ["five are too long"] * 2
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("when", ["divided", "read by"])
+def test_an_executor_that_is_killed_changes_no_part_of_a_row(
+    cluster_spark: SparkSession, spark_cluster: Cluster, tmp_path: Path, when: str
+) -> None:
+    questions = cluster_spark.range(12).selectExpr("repeat('y', cast(id % 6 as int)) as text")
+    notes = tmp_path / "notes"
+    killing = killed_at(notes, when, spark_cluster)
+    rows = answered(questions, ["text"], parts_asker(notes, 10, 0.1)).collect()
+    killing.join()
+
+    lengths = [n + more for n in range(6) for more in range(10)] * 2
+    assert sorted(row["length"] for row in rows if not row["problem"]) == sorted(n for n in lengths if n != 5)
+    assert [row["problem"] for row in rows if row["problem"]] == ["five are too long"] * lengths.count(5)
 
 
 def timeless(text: str) -> str:

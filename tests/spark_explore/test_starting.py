@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -24,7 +25,18 @@ from tests.spark_cluster import PATIENCE, QUICK, ROOT, driver, end, supervised, 
 PAGE = ROOT / "docs/how-to/run-on-spark.md"
 MAIN = "import sys; from modelcheck.cli import main; sys.exit(main(sys.argv[1:]))"
 CHECK = ("check", "quorum", "--check", "three_nodes", "--engine", "spark")
+TESTED = {  # here, and in the files of tests that are named after them
+    "spark",
+    *(f"spark: {name}" for name in ("python", "submit", "cluster", "on the cluster", "table", "status")),
+    *(f"spark: {name}" for name in ("kubernetes", "image", "yarn", "iceberg")),
+}
 STATES = "searched   2,200 states"
+
+
+def test_each_block_of_the_page_is_one_that_a_test_takes() -> None:
+    above = re.findall(r"^(.*)\n```\w+$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+
+    assert {line.removeprefix("<!-- ").removesuffix(" -->") for line in above} == TESTED
 
 
 @pytest.mark.spark

@@ -220,6 +220,9 @@ def test_the_command_writes_parquet_by_layer_and_depth(
     monkeypatch.chdir(tmp_path)
     found = modelcheck.check("quorum", "promise_lost", engine="spark", run_dir="run")
     (commands,) = marked(ROOT / "docs/how-to/run-on-spark.md", "spark: table", "sh")
+    (status,) = marked(ROOT / "docs/how-to/run-on-spark.md", "spark: status", "sh")
+    assert main(status.split()[1:]) == Exit.EXPECTED
+    assert f"{found.findings.stats.states:,} states" in capsys.readouterr().out
     codes = [main(line.split()[1:]) for line in commands.splitlines()]
     table = pq.read_table(tmp_path / "states.parquet", ignore_prefixes=[".", "_SUCCESS"])
     read = local_spark.read.parquet(str(tmp_path / "states.parquet")).where("_faults = 0 and _depth = 1")

@@ -47,12 +47,18 @@ def settings_of_topics(
     readings: Sequence[Reading], kafka: str | None, client: str | None, brokers: int | None
 ) -> Iterator[tuple[Settings, ...]]:
     """The settings of each topic in files, of internal ones too, in all cases that they leave possible."""
+    of_topics = ReadingsOfTopics(readings)
+    for name in topics_to_review(readings, kafka):
+        yield resolve_possible(of_topics.of(name), kafka=kafka, topic=name, client=client, brokers=brokers)
+
+
+def topics_to_review(readings: Sequence[Reading], kafka: str | None) -> tuple[str | None, ...]:
+    """The topics in files, `NO_TOPIC` if they name none, and internal ones that they do not name."""
     release = stated_version(readings, kafka, ResolutionDiagnostics()).value
     theirs = [topic.name for topic in topics_in(readings)]
-    own = [name for name in internal_topics(readings, release) if name not in theirs]
-    of_topics = ReadingsOfTopics(readings)
-    for name in (*(theirs or NO_TOPIC), *own):
-        yield resolve_possible(of_topics.of(name), kafka=kafka, topic=name, client=client, brokers=brokers)
+    named = set(theirs)
+    own = [name for name in internal_topics(readings, release) if name not in named]
+    return (*(theirs or NO_TOPIC), *own)
 
 
 def topic_reviews(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from tests.fuzz.mutants.mutant import Mutant
 
 TABLE, ASKERS = "spark_explore/questions", "tests/spark_explore/test_askers.py"
+OF_TOPIC = "modelcheck/kafka/settings/resolution/of_topic.py"
+TOPICS = f"{ASKERS} -k (topic)or(part)or(option)or(text)or(brokers)"
 COLUMNS = "spark_explore/columns.py"
 UNPACKED = "tests/spark_explore/test_tables.py -k (every_type)or(wherever)or(asked_for)"
 SETTLING, SETTLED = "spark_explore/search/settling.py", "tests/spark_explore/test_settling.py -k (not(named))"
@@ -21,7 +23,32 @@ OF_TABLES = (
     Mutant("the first row that asks has no question", f"{TABLE}/answered.py",
            "question = None if key in sent", "question = None if not sent", ASKERS),
     Mutant("what is wrong with a row ends its task", f"{TABLE}/answered.py",
-           "        yield TableQuestion((PROBLEM, told), NoQuestion(told), {})", "        raise", ASKERS),
+           "        yield no_question(said(error))", "        raise",
+           f"{ASKERS} -k a_point"),
+    Mutant("what is wrong with a row in parts ends its task", f"{TABLE}/answered.py",
+           "        yield NoQuestion(said(error))", "        raise", ASKERS),
+    Mutant("all parts of a row go to one task", f"{TABLE}/answered.py", "PART: number", "PART: 0",
+           "tests/spark_explore/test_questions.py -k many_tasks"),
+    Mutant("the last topics of a cluster are not read", f"{TABLE}/of_kafka.py", "range(0, len(named), many)",
+           "range(0, len(named) - many, many)", TOPICS),
+    Mutant("topics that no file names are not read where there are many", f"{TABLE}/of_kafka.py",
+           "if others := [name for name in self.topics if name not in among]:", "if others := []:", TOPICS),
+    Mutant("a cluster has as many parts as it has topics", f"{TABLE}/of_kafka.py",
+           "max(PART, -(-len(named) // PARTS))", "PART", TOPICS),
+    Mutant("the texts of files go along with each question", f"{TABLE}/of_kafka.py",
+           "{Source: _without_text}", "{}", TOPICS),
+    Mutant("a topic that cannot be ends those after it", f"{TABLE}/of_kafka.py", "                continue",
+           "                return", TOPICS),
+    Mutant("a first topic that cannot be ends its cluster", f"{TABLE}/of_kafka.py",
+           "if all(each.source.name in OPTIONS for each in error.diagnostics):", "if True:", TOPICS),
+    Mutant("an option that cannot be is a problem of each topic", f"{TABLE}/of_kafka.py",
+           "if all(each.source.name in OPTIONS for each in error.diagnostics):", "if False:", TOPICS),
+    Mutant("a part of a cluster has no settings of its topics", OF_TOPIC,
+           "not _is_of_topic(one) or one.entity in names", "not _is_of_topic(one)", TOPICS),
+    Mutant("a part of a cluster has every topic", OF_TOPIC,
+           "each.name in names or _is_in_all(each.name)", "True", TOPICS),
+    Mutant("a part of a cluster has the brokers of its topics", OF_TOPIC,
+           "return replace(part, left_out=self._brokers)", "return part", TOPICS),
     Mutant("the answer of a question that cannot be asked has no problem", f"{TABLE}/answered.py",
            "yield {PROBLEM: question.problem}", "yield {}", ASKERS),
     Mutant("checks of other faults are one question", f"{TABLE}/of_models.py", "check.budget, ", "", ASKERS),
@@ -34,7 +61,7 @@ OF_TABLES = (
            "size = (settings.brokers.value, partition.replicas, partition.in_sync_wanted)",
            "size = (settings.brokers.value, partition.in_sync_wanted)", ASKERS),
     Mutant("a cluster has the brokers that its files show", f"{TABLE}/of_kafka.py",
-           "*map(values.get, GIVEN)", "*map(values.get, GIVEN[:2]), None", ASKERS),
+           "tuple(map(values.get, GIVEN))", "(*map(values.get, GIVEN[:2]), None)", ASKERS),
     Mutant("any number of faults is survived where one is", f"{TABLE}/of_kafka.py",
            '"survives_any": answer.survived is None', '"survives_any": answer.survived is not None', ASKERS),
     Mutant("a value across two words is cut", COLUMNS, "if shift + width > WORD:", "if False:", UNPACKED),
