@@ -120,7 +120,7 @@ def as_json(spent: CoreSeconds) -> dict[str, float]:
 
 def line(spent: CoreSeconds) -> str:
     """The seconds in a line for people, the most expensive activity first."""
-    parts = {what: seconds for what, seconds in spent.items() if what not in {LEVELS, TASKS, JOBS, BYTES}}
+    parts = {what: seconds for what, seconds in spent.items() if what not in {LEVELS, TASKS, JOBS}}
     parts["Python"] = spent[LEVELS] + spent[TASKS] - sum(parts.values())
     parts["Java and waiting"] = spent[JOBS] - spent[TASKS]
     said = (f"{what} {seconds:.1f}" for what, seconds in sorted(parts.items(), key=lambda part: -part[1]))

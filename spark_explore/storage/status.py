@@ -25,6 +25,7 @@ class Status:
     decided: tuple[str, ...]
     transitions: int
     spent: CoreSeconds
+    read: int  # bytes of files
 
     @property
     def states(self) -> int:
@@ -56,13 +57,16 @@ def status(place: str) -> Status:
         levels.append(level_from_json(data))
         last = data["status"]
     taken = sum(last.get("taken", {}).values())
+    spent = CoreSeconds(last.get("spent", {}))
+    read = int(spent.pop(BYTES, 0))
     return Status(
         about,
         tuple(levels),
         last.get("seconds", 0.0),
         tuple(last.get("best", ())),
         taken,
-        CoreSeconds(last.get("spent", {})),
+        spent,
+        read,
     )
 
 
@@ -102,7 +106,7 @@ def lines(found: Status) -> Iterator[str]:
         yield f"  decided: {', '.join(found.decided)}"
     yield f"  {found.files:,} files · {found.bytes:,} bytes · {found.about['shards']} shards"
     yield f"  worked for {found.seconds:.0f} s, by modelcheck {about['version']}"
-    read = found.spent[BYTES]
     if found.states:
-        yield f"  {read:,.0f} bytes read, {read / found.unpacked:.1f} times the states as they are in memory"
+        times = found.read / found.unpacked
+        yield f"  {found.read:,} bytes read, {times:.1f} times the states as they are in memory"
     yield f"  {spent_line(found.spent)}"

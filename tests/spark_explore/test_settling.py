@@ -291,7 +291,7 @@ def test_a_thin_level_reads_little_of_what_was_seen(tmp_path: Path, monkeypatch:
     assert told.states == 37**3 + 60
     assert told.bytes <= sizes < 4 * told.states  # in memory they are eight bytes each
     assert read[0] < 6 * sizes  # 64 levels that read all would be 64
-    assert 0 < told.spent["bytes read"] <= read[0]
+    assert 0 < told.read <= read[0]
     assert any("bytes read" in line for line in lines(told))
 
 

@@ -75,7 +75,7 @@ def test_all_that_was_spent_is_counted_once(tmp_path: Path) -> None:
     spent = dict(found.spent)
 
     assert 0 < spent.pop("levels") <= found.seconds
-    assert {"expand", "duplicates", "seen", "settle", "read", "write"} <= spent.keys()
+    assert {"expand", "duplicates", "sort", "seen", "read", "write"} <= spent.keys()
     assert 0 < sum(spent.values()) <= found.spent["levels"]
 
 
