@@ -8,6 +8,7 @@ import random
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 from modelcheck.api import check, traces
 from modelcheck.contract.engine import CannotResume, Keep, Limits
 from modelcheck.contract.result import Outcome
+from modelcheck.explicit.codegen.states.layout import layout
 from modelcheck.explicit.search import restoring
 from modelcheck.explicit.search import rounds as search
 from tests.protocol_checks import kisr_of_two
@@ -266,6 +268,51 @@ def forged(change: Change, folder: Path) -> Iterator[Outcome | None]:
             yield resumed(folder)
         except CannotResume:
             yield None
+
+
+@pytest.mark.usefixtures("_small_rounds")
+def test_a_way_from_another_level_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One state has the predecessor of the first of its shard, all else is as it was."""
+    monkeypatch.setattr(restoring, "SMALL", 0)
+    place = kept(tmp_path, 4_000)
+    whole = {path.name: path.read_bytes() for path in place.iterdir()}
+    for number in range(16):
+        files = dict(whole)
+        change_a_way(files, number)
+        forge(place, files)
+        with pytest.raises(CannotResume, match="a state has no predecessor"):
+            resumed(tmp_path)
+
+
+def change_a_way(files: dict[str, bytes], number: int) -> None:
+    model, question = kisr_of_two()
+    name, document = f"shard-{number:02}", told(files)
+    begin = layout(model, question.scope, {}).slot * document["slots"][number]
+    end = begin + document["words"][number][0]
+    numbers = decoded(files[name][begin:end])
+    predecessors = [*accumulate(numbers[::2], lambda last, more: last + more & 0xFFFFFFFF)]
+    state = len(predecessors) * 3 // 4
+    assert predecessors[state] != predecessors[0]
+    predecessors[state] = predecessors[0]
+    distances = [one - last & 0xFFFFFFFF for last, one in pairwise([0, *predecessors])]
+    ways = b"".join(map(encoded, chain.from_iterable(zip(distances, numbers[1::2], strict=True))))
+    files[name] = files[name][:begin] + ways + files[name][end:]
+    document["words"][number][0] = len(ways)
+    say(files, document)
+
+
+def decoded(ways: bytes) -> list[int]:
+    """The numbers in bytes of seven bits each, of which all but the first have their highest bit set."""
+    starts = [at for at, byte in enumerate(ways) if byte < 128]
+    parts = (ways[at:end] for at, end in pairwise([*starts, len(ways)]))
+    return [sum((byte & 127) << 7 * at for at, byte in enumerate(part)) for part in parts]
+
+
+def encoded(number: int) -> bytes:
+    found = [number & 127]
+    while number := number >> 7:
+        found.append(number & 127 | 128)
+    return bytes(found)
 
 
 @pytest.mark.usefixtures("_small_rounds")
