@@ -22,9 +22,8 @@ EXACT = 1  # the same, for the fewest steps
 REFINED = 4_000  # points that are looked at for a run of fewer steps, when one is known
 QUICK = 2_000  # points after which any run will do as well, and then a cheaper one
 EACH = 60  # points more for each event: a long history takes as many to be gone through at all
-PROVING = (
-    10_000  # points of the search for the fewest faults, until then and to show that a known run has them
-)
+PART = 4  # any run is looked for in a fourth of the points at most
+PROVING = 10_000  # points of the search for the fewest faults, to show that a known run has them
 FAULT = 5  # what a fault counts, in steps, where any run will do
 # Of two runs as long, that with less of this is shown: what loses records, or acknowledges them too early.
 GRAVE = {"produce_unheeding": 1, "power_loss": 1} | dict.fromkeys(LOSES_DISK, 2)
@@ -94,19 +93,22 @@ def _first_found(
     """A run with the fewest faults, or one that is found sooner, made cheaper.
 
     The search for the fewest faults ends soon where that for any run goes astray, and the other way round.
-    So they take turns, each from where it was, with twice as many points each time.
+    So they take turns, each from where it was, with twice as many points each time, but that for any run
+    has no more than a part of all: what it has not found by then the other one finds more often.
     """
     cheapest = ExplanationSearch(product, limits, on_progress)
     any_run = ExplanationSearch(product, limits, on_progress, in_turn=True)
-    points = QUICK + EACH * len(product.observed.events)
+    states, points = limits.states, QUICK + EACH * len(product.observed.events)
     while True:
-        for search, other in ((cheapest, any_run), (any_run, cheapest)):
-            left = None if limits.states is None else limits.states - other.seen
-            found = search.run(_smaller(points, left))
-            if found.run is not None and search is any_run:
-                return _cheaper(found, cheapest, any_run, limits.states)
-            if found.end is not End.STATES or (left is not None and found.seen >= left):
-                return replace(found, seen=cheapest.seen + any_run.seen)
+        left = None if states is None else states - any_run.seen
+        found = cheapest.run(_smaller(points, left))
+        if found.end is not End.STATES or (left is not None and found.seen >= left):
+            return replace(found, seen=cheapest.seen + any_run.seen)
+        found = any_run.run(_smaller(points, None if states is None else states // PART))
+        if found.run is not None:
+            return _cheaper(found, cheapest, any_run, states)
+        if found.end is not End.STATES:
+            return replace(found, seen=cheapest.seen + any_run.seen)
         points *= 2
 
 
