@@ -201,11 +201,14 @@ def members(sort: str, count: int, sorts: Mapping[str, tuple[str, ...]]) -> tupl
 
     >>> members("Broker", 4, {"Broker": ("A", "B"), "Topic": ("C",)})
     ('A', 'B', 'D', 'E')
-    >>> members("Server", 3, {"Server": ("s1", "s2")}), members("Copy", 2, {"Copy": ("old",)})
-    (('s1', 's2', 's3'), ('old', 'copy1'))
+    >>> members("Server", 3, {"Server": ("s01", "s02")}), members("Copy", 2, {"Copy": ("old",)})
+    (('s01', 's02', 's03'), ('old', 'copy1'))
+    >>> members("S0", 2, {"S0": ("s01",)})  # which is the first one where members are only counted
+    ('s01', 's02')
     """
     names, taken = sorts.get(sort, ()), {name for own in sorts.values() for name in own}
-    further = chain(_continued(names), member_names(sort, count + len(names)))
+    counted = member_names(sort, count + len(names))
+    further = counted if names == counted[: len(names)] else chain(_continued(names), counted)
     return (*names, *(name for name in further if name not in taken))[:count]
 
 
@@ -217,8 +220,9 @@ def _continued(names: tuple[str, ...]) -> Iterator[str]:
     numbered = [re.fullmatch(r"(.*?)(\d+)", name) for name in names]
     stems = {found and found[1] for found in numbered}
     if len(stems) == 1 and (stem := stems.pop()) is not None:
-        last = max(int(found[2]) for found in numbered if found)
-        yield from (f"{stem}{number}" for number in range(last + 1, last + 1 + LARGEST_SORT))
+        digits = max((found[2] for found in numbered if found), key=int)
+        following = range(int(digits) + 1, int(digits) + 1 + LARGEST_SORT)
+        yield from (f"{stem}{number:0{len(digits)}}" for number in following)
 
 
 def _of_release(model: Model, scope: Scope, given: Overrides) -> Scope:
