@@ -38,7 +38,6 @@ const Engine = (() => {
     }
 
     words(at, count) { return new BigUint64Array(this.memory.buffer, at, count); }
-    halves(at, count) { return new Uint32Array(this.memory.buffer, at, count); }
     clear(at, bytes) { new Uint8Array(this.memory.buffer, at, bytes).fill(0); }
     copy(from, to, bytes) { new Uint8Array(this.memory.buffer).copyWithin(to, from, from + bytes); }
   }

@@ -56,8 +56,13 @@ class ReadySearch(Protocol):
         ...
 
 
-def end_of(stop: KeyboardInterrupt | MemoryError) -> End:
-    """The reason for the end of a search that Ctrl-C or a lack of memory stopped."""
+STOPS = (Over, KeyboardInterrupt, MemoryError)
+
+
+def end_of(stop: Over | KeyboardInterrupt | MemoryError) -> End:
+    """The reason for the end of a search that one of `STOPS` ended early."""
+    if isinstance(stop, Over):
+        return stop.end
     return End.MEMORY if isinstance(stop, MemoryError) else End.INTERRUPTED
 
 
@@ -68,8 +73,8 @@ def searched(name: str, task: Task, make: Callable[[], ReadySearch]) -> Findings
         with interruptible() as look_up:
             search = make()
             look_up()
-    except (KeyboardInterrupt, MemoryError, Over) as stop:
-        end = stop.end if isinstance(stop, Over) else end_of(stop)
+    except STOPS as stop:
+        end = end_of(stop)
         results = tuple(Result(p.name, p.kind, Unknown(end.value)) for p in task.properties)
         return Findings(name, end, results, clock.stats(), depth=0)
     return search.findings()

@@ -15,7 +15,17 @@ from modelcheck.contract.result import End, Findings, Result, Unknown, Verdict
 from modelcheck.grounding.machine import GroundMachine, grounded
 from modelcheck.grounding.terms import GroundTerm
 from modelcheck.processes.memory import resident
-from modelcheck.symbolic.answers import Clock, Over, by_none, by_run, end_of, is_good, refusals_of, searched
+from modelcheck.symbolic.answers import (
+    STOPS,
+    Clock,
+    Over,
+    by_none,
+    by_run,
+    end_of,
+    is_good,
+    refusals_of,
+    searched,
+)
 from modelcheck.symbolic.formulas import Formula
 from modelcheck.symbolic.interrupts import interruptible
 from modelcheck.symbolic.renaming import LeastNames, swaps
@@ -106,9 +116,7 @@ class _Bounded:
         try:
             with interruptible() as self._look_up:
                 return self._by_faults() if self._wish.fewest_faults else self._by_steps(None)
-        except Over as over:
-            return over.end
-        except (KeyboardInterrupt, MemoryError) as stop:
+        except STOPS as stop:
             return end_of(stop)
 
     def _by_faults(self) -> End:

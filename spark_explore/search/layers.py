@@ -16,7 +16,6 @@ from modelcheck.contract.report import Reporter
 from modelcheck.contract.result import End, Layer
 from modelcheck.explicit.codegen.search.context import NOWHERE
 from modelcheck.explicit.codegen.states.layout import Words
-from modelcheck.explicit.native.arena import words_of
 from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.explicit.search.space import PackedLevel as Stand
 from modelcheck.explicit.search.tally import CountsAndFinds, Find, FindKind
@@ -31,7 +30,6 @@ from spark_explore.storage.spent import CoreSeconds, as_json
 from spec.meaning.semantics import Machine
 
 Pieces = list[SortedPiece]
-HASH = 64  # bits
 SUCCESSORS = 4  # of a state, without most of those that are made twice
 
 
@@ -137,17 +135,14 @@ class FileSearch(LayeredSearch[SortedPiece, Find]):
         """The initial states, which enter the first layer at depth 0."""
         packed: dict[int, list[bytes]] = defaultdict(list)
         for state in {self.kernel.represent(state) for state in self.machine.initial()}:
-            packed[self._shard_of(state)].append(b"".join(word.to_bytes(8, "little") for word in state))
+            shard = self.kernel.shard_of(state, self.files.shards)
+            packed[shard].append(b"".join(word.to_bytes(8, "little") for word in state))
         with ExitStack() as until_end:
             found = [
                 (shard, until_end.enter_context(in_order(self.states.arrays, states)))
                 for shard, states in sorted(packed.items())
             ]
             return {0: self.states.write(new_name(0, None), found)}
-
-    def _shard_of(self, state: Words) -> int:
-        """The shard of a state."""
-        return int(self.kernel.call["hash"](words_of(state))) * self.files.shards >> HASH
 
     def _advance(self, faults: int, depth: int) -> bool:
         """Search one level, commit it, and return whether it has any state."""

@@ -22,8 +22,8 @@ from modelcheck.explicit.codegen.search.context import (
     of_fair_runs,
     recoverable,
 )
-from modelcheck.explicit.codegen.search.runtime import FAULT, MARKS, SHARD_BITS
-from modelcheck.explicit.codegen.states.layout import Words, layout
+from modelcheck.explicit.codegen.search.runtime import FAULT, MARKS, SHARDS
+from modelcheck.explicit.codegen.states.layout import WORD, Words, layout
 from modelcheck.explicit.native.arena import words_of
 from modelcheck.explicit.native.compiling import EFFORTS, Tier, environment
 from modelcheck.explicit.native.functions import (
@@ -190,9 +190,9 @@ class Kernel:
         """The compiled functions on sorted arrays of states of as many words."""
         return sorted_states(self.layout.words, self._codes)
 
-    def shard_of(self, words: Words) -> int:
-        """The shard that a state belongs to."""
-        return int(self.call["hash"](words_of(words))) >> 64 - SHARD_BITS
+    def shard_of(self, words: Words, shards: int = SHARDS) -> int:
+        """The shard, of that many, that a state belongs to."""
+        return int(self.call["hash"](words_of(words))) * shards >> WORD
 
     def represent(self, state: State, spent: tuple[int, ...] | None = None, *, last: bool = False) -> Words:
         """The words of a state's representative; nothing has been spent unless given.

@@ -18,7 +18,7 @@ from modelcheck.contract.report import Proving, Reporter, RunFound
 from modelcheck.contract.result import End, Findings, Result, Unknown, Verdict
 from modelcheck.grounding.term_values import term_value
 from modelcheck.grounding.terms import GroundTerm
-from modelcheck.symbolic.answers import Clock, Over, by_none, by_run, end_of, refusals_of, searched
+from modelcheck.symbolic.answers import STOPS, Clock, by_none, by_run, end_of, refusals_of, searched
 from modelcheck.symbolic.finite.facts import facts
 from modelcheck.symbolic.finite.frames import Frames, GaveUp, Values
 from modelcheck.symbolic.finite.invariant import Clauses, ClauseWriter, NoInvariant, NotInductive
@@ -108,11 +108,9 @@ class _Search:
         try:
             with interruptible() as self._look_up:
                 return self._prove()
-        except Over as over:
-            return over.end
         except (GaveUp, NoInvariant) as gave_up:
             return ENDS[gave_up.answer]
-        except (KeyboardInterrupt, MemoryError) as stop:
+        except STOPS as stop:
             return end_of(stop)
 
     def _prove(self) -> End:

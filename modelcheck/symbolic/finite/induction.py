@@ -18,6 +18,7 @@ from modelcheck.contract.report import Proving, Reporter, RunFound
 from modelcheck.contract.result import End, Findings, Result, Unknown, Verdict
 from modelcheck.grounding.term_values import term_value
 from modelcheck.symbolic.answers import (
+    STOPS,
     Clock,
     Over,
     by_none,
@@ -110,9 +111,7 @@ class _Induction:
                     end = self._induct(steps)
                     if end is not None:
                         return end
-        except Over as over:
-            return over.end
-        except (KeyboardInterrupt, MemoryError) as stop:
+        except STOPS as stop:
             return end_of(stop)
         return End.DEPTH
 

@@ -20,6 +20,7 @@ from modelcheck.contract.result import End, Findings, Holds, Outcome, Violated
 from modelcheck.explicit.search import checkpoint, space
 from spec.load import load, loads
 from spec.model.ir import Check, Model
+from tests.modelcheck.explicit.far_states import far
 
 PROTOCOLS = Path(__file__).parents[3] / "spec" / "protocols"
 ORBITS = {"s": (63_982, 218_072), "m": (523_490, 1_840_428)}  # of kisr under renaming of the replicas
@@ -182,17 +183,7 @@ def test_a_level_may_have_more_successors_than_there_is_room_for_at_once() -> No
 
 
 def test_a_run_goes_over_states_whose_ways_take_many_bytes() -> None:
-    (model,) = loads("""
-        protocol far
-        state { x: 0..19999 = 0, y: 0..1 = 0 }
-        action pick(n: 0..19999) { require x == 0
-            x := n }
-        action turn() { require x == 19000
-            y := 1 }
-        invariant still: y == 0
-        check all { faults none }
-    """)
-    states, _ = trace(check(model, model.checks[0], engine="explicit"), "still")
+    states, _ = trace(check(*far(20_000, 19_000), engine="explicit"), "still")
 
     assert states == ((0, 0), (19000, 0), (19000, 1))
 

@@ -30,6 +30,7 @@ from spec.model.ir import Check, Kind, Model, PropertyKind
 from spec.model.kinds import OF_RUNS
 from spec.model.values import show
 from tests.model_texts import model_text
+from tests.modelcheck.explicit.far_states import far
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
@@ -348,17 +349,7 @@ def test_a_page_counts_the_fault_that_breaks_a_property(node: str, tmp_path: Pat
 
 
 def test_a_page_finds_a_way_that_takes_many_bytes(node: str, tmp_path: Path) -> None:
-    model, asked = whole("""
-        protocol far
-        state { x: 0..299 = 0, y: 0..1 = 0 }
-        action pick(n: 0..299) { require x == 0
-            x := n }
-        action turn() { require x == 190
-            y := 1 }
-        invariant still: y == 0
-        check all { faults none }
-    """)
-    answer = answers(node, tmp_path, model, asked, wanted=["still"])["found"]
+    answer = answers(node, tmp_path, *far(300, 190), wanted=["still"])["found"]
 
     assert answer["found"] == {"path": [190, 0], "property": "still"}
 

@@ -20,7 +20,6 @@ SPILL = 1 << 10  # slots after a table
 COUNT = V(64, "%count")
 STATES = [("ptr", "states"), ("i64", "count")]
 TABLE = [("ptr noalias", "table"), ("i64", "slots")]
-TAGS = [("ptr noalias", "tags"), ("i64", "shards")]
 
 
 class Blocks(Runtime):

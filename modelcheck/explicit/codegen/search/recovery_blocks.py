@@ -11,12 +11,13 @@ from collections.abc import Sequence
 
 from modelcheck.explicit.codegen.arithmetic import V, const, i64
 from modelcheck.explicit.codegen.assembly import Function, Register
-from modelcheck.explicit.codegen.search.blocks import COUNT, STATES, TABLE, TAGS, Blocks
+from modelcheck.explicit.codegen.search.blocks import COUNT, STATES, TABLE, Blocks
 from modelcheck.explicit.codegen.search.context import CURSOR, ORDINAL, PARENT
 from modelcheck.explicit.codegen.search.runtime import AHEAD, BEYOND, FINE
 
 MARKS = ("ptr noalias", "marks")
 ENTRIES = [("ptr", "entries"), ("i64", "count")]
+TAGS = [("ptr noalias", "tags"), ("i64", "shards")]
 
 
 class RecoveryBlocks(Blocks):

@@ -23,7 +23,7 @@ REFINED = 4_000  # points that are looked at for a run of fewer steps, when one 
 QUICK = 2_000  # points after which any run will do as well, and then a cheaper one
 EACH = 60  # points more for each event: a long history takes as many to be gone through at all
 PART = 4  # any run is looked for in a fourth of the points at most
-PROVING = 10_000  # points of the search for the fewest faults, to show that a known run has them
+PROVING = 10_000  # points of the search for the fewest faults, in all, to show that a known run has them
 FAULT = 5  # what a fault counts, in steps, where any run will do
 # Of two runs as long, that with less of this is shown: what loses records, or acknowledges them too early.
 GRAVE = {"produce_unheeding": 1, "power_loss": 1} | dict.fromkeys(LOSES_DISK, 2)
@@ -93,8 +93,8 @@ def _first_found(
     """A run with the fewest faults, or one that is found sooner, made cheaper.
 
     The search for the fewest faults ends soon where that for any run goes astray, and the other way round.
-    So they take turns, each from where it was, with twice as many points each time, but that for any run
-    has no more than a part of all: what it has not found by then the other one finds more often.
+    So they take turns, each from where it was, with twice as many points each time; that for any run has no
+    more than a part of all, so that the other one, which can also say that there is none, has most of them.
     """
     cheapest = ExplanationSearch(product, limits, on_progress)
     any_run = ExplanationSearch(product, limits, on_progress, in_turn=True)
