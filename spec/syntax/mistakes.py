@@ -53,12 +53,12 @@ _FOREIGN = {
     "|": "`+` for a union of sets, `or` for booleans",
     "~": "`not`",
     "<>": "`!=`",
-    "++": "`x := x + 1`",
-    "+=": "`x := x + …`",
+    "++": "`+`",
     "?": "`if c then a else b`",
 }
 
 
+_TARGET = r"[A-Za-z_]\w*(?:\.\w+|\[[^\[\]]*\])*"  # of an assignment
 _FOREIGN_DECLARATIONS = {
     "property": "an `invariant` of states, a `step` of steps, a `leadsto` of runs",
     "safety": "`invariant NAME: e`",
@@ -255,6 +255,17 @@ def _foreign_quantifier(place: _ErrorPlace) -> SyntaxMistake | None:
     if word is None:
         return None
     return place.says(f"`{word[1]}` binds no names", f"write {_FOREIGN_QUANTIFIERS[word[1]]}")
+
+
+def _changed_in_place(place: _ErrorPlace) -> SyntaxMistake | None:
+    """The message for `x += 1`, `x -= 1` and `x++`, of which the first sign may be read already as ours."""
+    before = place.before.rstrip("+-")
+    target = re.search(rf"(?:[\n{{]|  )\s*({_TARGET})\s*$", before)
+    sign = re.match(r"\+\+|\+=|-=", place.before[len(before) :] + place.here)
+    if target is None or sign is None:
+        return None
+    help_ = f"write `{target[1]} := {target[1]} {sign[0][0]} {'1' if sign[0] == '++' else '…'}`"
+    return place.says(f"`{sign[0]}` is not an operator of this language", help_)
 
 
 def _foreign_operator(place: _ErrorPlace) -> SyntaxMistake | None:
@@ -480,6 +491,7 @@ _RULES: tuple[Callable[[_ErrorPlace], SyntaxMistake | None], ...] = (
     _shared_domain,
     _set_after_colon,
     _colon_after_quantifier,
+    _changed_in_place,
     _foreign_operator,
     _chained_comparison,
     _network_in_brackets,
