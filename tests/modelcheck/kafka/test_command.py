@@ -97,6 +97,11 @@ def wait_for_compilers(review: subprocess.Popen[str]) -> list[int]:
     pytest.fail("nothing was compiled beside the search")
 
 
+def failures(err: str) -> list[str]:
+    """What a review says on stderr, without its progress, which a busy machine gives it time for."""
+    return [line for line in err.splitlines() if not line.startswith("after ")]
+
+
 def wait_for_a_search(folder: Path) -> None:
     """A search has begun when its kernel has been kept."""
     for _ in range(600):
@@ -169,7 +174,7 @@ def test_ctrl_c_ends_in_what_was_found_until_then(after: float, started: Start, 
     out, err = review.communicate(timeout=20)
 
     assert review.returncode == 3
-    assert err == ""
+    assert failures(err) == []
     assert "partly unknown" in out.splitlines()[0]
     assert "How many faults of each kind are survived" in out
     assert "Cut short: interrupted." in out
@@ -184,20 +189,20 @@ def test_ctrl_c_leaves_whole_json(started: Start, tmp_path: Path) -> None:
     found = json.loads(out)
 
     assert review.returncode == 3
-    assert err == ""
+    assert failures(err) == []
     assert found["complete"] is False
     assert found["ended"] == "interrupted"
     assert found["required"] == [{"requirement": "durable:5", "met": None}]
 
 
 def test_a_killed_compiler_takes_nothing_from_the_review(started: Start) -> None:
-    review = started("--max-states", "1500000")
+    review = started("--max-time", "25")  # a limit of states may end it before anything is compiled
     for compiler in wait_for_compilers(review):
         os.kill(compiler, signal.SIGKILL)
     out, err = review.communicate(timeout=100)
 
     assert review.returncode == 3
-    assert err == ""
+    assert failures(err) == []
     assert "partly unknown" in out.splitlines()[0]
     assert compilers(review.pid) == []
 
@@ -222,7 +227,7 @@ def test_the_time_bounds_all_of_it(started: Start) -> None:
     out, err = review.communicate(timeout=40)
 
     assert review.returncode == 3
-    assert err == ""
+    assert failures(err) == []
     assert "Cut short: --max-states or --max-time gives more" in out
     assert time.monotonic() - began < 5 + 10  # a busy machine needs a while to start and to end
 
