@@ -13,10 +13,7 @@ import pytest
 from counterexamples.trace import Trace
 from modelcheck.api import Unsupported, check
 from modelcheck.contract.result import Unknown, Violated
-from modelcheck.kafka.settings.readers.recognition import read_text
-from modelcheck.kafka.settings.resolution.settings import resolve
 from spec.load import loads
-from spec.source import Source
 from tests.protocol_checks import named_check
 
 PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "limits.md"
@@ -74,15 +71,6 @@ def test_viewstamped_by_a_solver() -> None:
     model, asked = named_check("viewstamped", "one_view")
 
     check(model, asked, engine="bmc")
-
-
-@wart()
-def test_a_refused_command() -> None:
-    command = "kafka-configs.sh --bootstrap-server a:9092 --alter --entity-type brokers --entity-name 1"
-    both = f"{command} --add-config min.insync.replicas=2,default.replication.factor=3"
-    script = read_text(Source("c.sh", f"#!/bin/sh\n{both}\n"))
-
-    assert resolve([script], kafka="3.9").value("min.insync.replicas").value == 1
 
 
 def test_every_wart_on_the_page_has_a_test_and_every_test_a_wart() -> None:

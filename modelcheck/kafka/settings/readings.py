@@ -67,7 +67,7 @@ class Given:
     """A setting in a file.
 
     `entity` names whose it is: a topic, a broker's id, or nothing for all.  `part` is where a file has
-    several configurations, as of environments.
+    several configurations, as of environments.  `command` is where the command is that makes it.
     """
 
     key: str
@@ -78,6 +78,7 @@ class Given:
     value_span: Span
     entity: str = ""
     part: str = ""
+    command: Span | None = None
 
     @property
     def place(self) -> str:

@@ -39,7 +39,6 @@ def _catalogue_key(row: Mapping[str, Any], standing: Standing) -> CatalogueKey:
         other_names=tuple(row.get("other_names", ())),
         first=version(row["first"]) if "first" in row else begins,
         last=version(row["last"]) if "last" in row else None,
-        dynamic=version(row["dynamic"]) if "dynamic" in row else None,
         own_defaults=defaults,
         **plain,
     )

@@ -10,6 +10,7 @@ _TABLE = tomllib.loads(resource(__package__, "irrelevant.toml"))
 
 BROKER_ONLY = frozenset(_TABLE["broker_only"])
 TOPIC_ONLY = frozenset(_TABLE["topic_only"])
+TOPIC_TOO = frozenset(_TABLE["topic_too"])
 PRODUCER_ONLY = frozenset(_TABLE["producer_only"])
 CONSUMER_ONLY = frozenset(_TABLE["consumer_only"])
 PRODUCER_TOO = frozenset(_TABLE["producer_too"])

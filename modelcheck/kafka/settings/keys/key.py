@@ -70,8 +70,7 @@ class CatalogueKey:
     it may change that the model does not show; `absent`, of a modelled key,
     what Kafka does in releases without it.  `worst` is the end of the values' order, `low` or `high`, at
     which more records can be lost; empty if there is no such order.  `own_defaults` are of a key without a
-    config entry in the model; `of_model` is whether it has one, see NOTE(releases).  `dynamic` is the first
-    release in which a modelled key can be set while brokers run; None if it cannot.
+    config entry in the model; `of_model` is whether it has one, see NOTE(releases).
     """
 
     name: str
@@ -83,7 +82,6 @@ class CatalogueKey:
     other_names: tuple[str, ...] = ()
     first: Version = OLDEST
     last: Version | None = None
-    dynamic: Version | None = None
     own_defaults: tuple[Default, ...] = ()
     low: int | None = None
     topic_name: str = ""

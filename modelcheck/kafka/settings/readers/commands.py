@@ -115,7 +115,7 @@ def _topics(gathered: Gathered, node: ScalarNode) -> None:
             gathered.passed.append(Span(*factor.span()))
         for found in _CONFIG.finditer(text, *command.span("rest")):
             at = (Span(*found.span(1)), Span(*found.span(2)))
-            gathered.add(found[1], found[2], SettingLayer.TOPIC, at, named[1])
+            gathered.add(found[1], found[2], SettingLayer.TOPIC, at, named[1], Span(*command.span()))
 
 
 def _alterations(gathered: Gathered, node: ScalarNode) -> None:
@@ -131,9 +131,10 @@ def _alterations(gathered: Gathered, node: ScalarNode) -> None:
         if is_topic and not entity:
             continue
         of_brokers = SettingLayer.BROKER_DYNAMIC if entity else SettingLayer.CLUSTER_DYNAMIC
+        layer, whole = SettingLayer.TOPIC if is_topic else of_brokers, Span(*command.span())
         for one in PAIR.finditer(added[1]):
             key, value = (Span(*(added.start(1) + at for at in one.span(part))) for part in (1, 2))
-            gathered.add(one[1], one[2], SettingLayer.TOPIC if is_topic else of_brokers, (key, value), entity)
+            gathered.add(one[1], one[2], layer, (key, value), entity, whole)
 
 
 def _overrides(gathered: Gathered, node: ScalarNode, entity: str) -> None:

@@ -76,9 +76,17 @@ class Gathered:
             tuple(self.missing),
         )
 
-    def add(self, key: str, value: str, layer: SettingLayer, at: tuple[Span, Span], entity: str = "") -> None:
-        """Add a setting, with the places of its key and its value."""
-        self.given.append(Given(key, value, layer, self.source, *at, entity, self.part))
+    def add(
+        self,
+        key: str,
+        value: str,
+        layer: SettingLayer,
+        at: tuple[Span, Span],
+        entity: str = "",
+        command: Span | None = None,
+    ) -> None:
+        """Add a setting, with the places of its key, its value and the command that makes it."""
+        self.given.append(Given(key, value, layer, self.source, *at, entity, self.part, command))
 
     def settings(
         self, node: Node | None, layer: SettingLayer, entity: str = "", what: str = "config"

@@ -34,7 +34,6 @@ def find_conflicts(
     _unclean_without_effect(release.value, values, chosen, findings)
     _protocol_ahead(release, values, findings)
     _protocol_behind(release, values, findings)
-    _min_insync_with_elr(values, chosen, findings)
     _min_insync_of_the_controllers(values, chosen, findings)
     _unclean_of_the_controllers(values, chosen, findings)
     _elr_of_an_old_level(values, findings)
@@ -199,17 +198,6 @@ def _protocol_behind(
         message = f"Kafka {release.value} does not start below {_OLDEST_LEVEL}, and this is `{found.value}`"
         advice = f"raise it with an older release first; Kafka is {release.value} {release.reason}"
         findings.error("R0729", found.origin, message, advice=advice)
-
-
-def _min_insync_with_elr(
-    values: Mapping[str, Effective], chosen: Switches, findings: ResolutionDiagnostics
-) -> None:
-    """Warn about min.insync.replicas set for a single broker, which Kafka with ELR refuses."""
-    origin = values["min.insync.replicas"].origin
-    per_broker = origin is not None and origin.layer is SettingLayer.BROKER_DYNAMIC
-    if origin is not None and per_broker and chosen.eligible_leader_replicas.value:
-        message = "with eligible leader replicas Kafka takes no `min.insync.replicas` for a single broker"
-        findings.warn("R0730", origin, message, advice="set it for the cluster or for the topic")
 
 
 def _min_insync_of_the_controllers(

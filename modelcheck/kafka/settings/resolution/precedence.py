@@ -30,7 +30,6 @@ _READERS = {
     SettingLayer.CLUSTER_DYNAMIC: Reader.BROKER,
     SettingLayer.BROKER_STATIC: Reader.BROKER,
 }
-_WHILE_RUNNING = {SettingLayer.BROKER_DYNAMIC, SettingLayer.CLUSTER_DYNAMIC}
 _SHOWN = 3  # other values in a warning
 _SLIPS_LOOKED_AT = 500  # names; a file with more unknown ones is no slip of the pen
 
@@ -87,8 +86,6 @@ def sorted_out(
         elif not (_is_of_a_library(key, client) or _is_read(key, one, release, findings)):
             continue
         elif key.standing is Standing.MODELLED:
-            if _is_refused(key, one, release, findings):
-                continue
             _misplaced(key, one, findings)
             groups[key.name].append(one)
         elif seen[_place(one)] is not one:
@@ -160,18 +157,6 @@ def _is_read(key: CatalogueKey, one: Given, release: Version, findings: Resoluti
     findings.warnings.append(Diagnostic("R0715", one.source, one.key_span, message, label))
     findings.ignored.append(Remark(one, f"{when}, so Kafka {release} does not read it"))
     return False
-
-
-def _is_refused(key: CatalogueKey, one: Given, release: Version, findings: ResolutionDiagnostics) -> bool:
-    """Whether this release does not let the setting be made while brokers run; a warning if so."""
-    if one.layer not in _WHILE_RUNNING or (key.dynamic is not None and key.dynamic <= release):
-        return False
-    when = "" if key.dynamic is None else f"; Kafka {key.dynamic} is the first that does"
-    message = f"Kafka {release} does not change `{one.key}` while brokers run{when}"
-    advice = "set it in the brokers' files; as it is here it has no effect"
-    findings.warnings.append(Diagnostic("R0715", one.source, one.key_span, message, help=advice))
-    findings.ignored.append(Remark(one, f"no broker of Kafka {release} takes it while it runs"))
-    return True
 
 
 def _misplaced(key: CatalogueKey, one: Given, findings: ResolutionDiagnostics) -> None:

@@ -22,6 +22,11 @@ from modelcheck.kafka.settings.resolution.own_topics import find_own_topics
 from modelcheck.kafka.settings.resolution.partition_states import PartitionState, partition_states
 from modelcheck.kafka.settings.resolution.placement import find_misplaced, together
 from modelcheck.kafka.settings.resolution.precedence import Effective, effective, sorted_out
+from modelcheck.kafka.settings.resolution.refused import (
+    accepted,
+    accepted_with_elr,
+    sets_min_insync_of_a_broker,
+)
 from modelcheck.kafka.settings.resolution.roles import counted
 from modelcheck.kafka.settings.resolution.switches import (
     Controller,
@@ -138,22 +143,23 @@ def resolve(
     chosen = chosen_topic(readings, topic, findings)
     given = tuple(one for reading in readings for one in reading.given if _is_about(one, chosen))
     producer = of_brokers(version.value) if own else stated_client(readings, client, version.value, findings)
-    given = counted(given, chosen, version.value, findings)
-    groups = sorted_out(given, version.value, producer.value, findings)
-    values = {
-        key.name: effective(key, groups[key.name], version.value, producer.value, findings)
-        for key in MODELLED
-    }
-    of = processes(readings, given)
-    values = {
-        key.name: with_unset(values[key.name], key, of, version.value, producer.value, findings)
-        for key in MODELLED
-    }
-    factor = _factor(chosen, values)
+    given = accepted(counted(given, chosen, version.value, findings), version.value, findings)
+
+    def known(given: tuple[Given, ...], findings: ResolutionDiagnostics) -> Known:
+        values = _values(given, readings, version.value, producer.value, findings)
+        controller = None if possible is None else possible.controller
+        upgraded = possible is not None and possible.upgraded
+        factor = _factor(chosen, values)
+        return Known(version.value, values, readings, factor, producer, controller, upgraded)
+
+    if sets_min_insync_of_a_broker(given):
+        first = switches(
+            known(given, ResolutionDiagnostics())
+        )  # that setting has no part in whether it is on
+        given = accepted_with_elr(given, findings) if first.eligible_leader_replicas.value else given
+    about = known(given, findings)
+    values, factor = about.values, about.factor
     count = stated_brokers(readings, brokers, factor.value, findings)
-    controller = None if possible is None else possible.controller
-    upgraded = possible is not None and possible.upgraded
-    about = Known(version.value, values, readings, factor, producer, controller, upgraded)
     made = switches(about)
     find_conflicts(version, count, chosen, values, made, findings)
     find_misplaced(readings, count, chosen, findings)
@@ -191,6 +197,20 @@ def resolve(
         controllers=possible_controllers(about),
         states=partition_states(readings, chosen),
     )
+
+
+def _values(
+    given: tuple[Given, ...],
+    readings: Sequence[Reading],
+    release: Version,
+    client: Client,
+    findings: ResolutionDiagnostics,
+) -> dict[str, Effective]:
+    """The effective value of each modelled key."""
+    groups = sorted_out(given, release, client, findings)
+    found = {key: effective(key, groups[key.name], release, client, findings) for key in MODELLED}
+    of = processes(readings, given)
+    return {key.name: with_unset(value, key, of, release, client, findings) for key, value in found.items()}
 
 
 def _settled(found: Effective, values: Mapping[str, Effective], made: Switches) -> Effective:
