@@ -12,7 +12,7 @@ import pytest
 
 from counterexamples.trace import Trace
 from modelcheck.api import Unsupported, check
-from modelcheck.contract.result import Unknown, Violated
+from modelcheck.contract.result import Violated
 from spec.load import loads
 from tests.protocol_checks import named_check
 
@@ -46,24 +46,6 @@ def test_way_round() -> None:
             assert len(trace.steps) == 2 + 7 + 5  # to 0, to 7, and back
         case other:
             raise TypeError(other)  # another wrong than this one
-
-
-ERRING = """
-protocol erring
-state { some: 0..3? = none }
-action take { require the(some) == 1  some := none }
-invariant nothing: some == none
-check it { }
-"""
-
-
-@wart()
-def test_prove_without_errors() -> None:
-    (model,) = loads(ERRING)
-    if check(model, model.checks[0], engine="explicit").findings.error is None:
-        raise TypeError(model)  # then there is nothing to be asked about
-
-    assert isinstance(check(model, model.checks[0], engine="prove").verdict("nothing"), Unknown)
 
 
 @wart(Unsupported)

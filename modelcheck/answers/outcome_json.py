@@ -198,7 +198,8 @@ def _unshown(unshown: Unshown | None) -> Json:
 
 def _extent(extent: Extent) -> Json:
     """An extent as JSON data."""
-    return {"faults": _faults(extent.faults, extent.kinds)}
+    faults: Json = {"faults": _faults(extent.faults, extent.kinds)}
+    return faults | ({"but_for_errors": True} if extent.but_for_errors else {})
 
 
 def trace_json(trace: Trace | None) -> Json | None:

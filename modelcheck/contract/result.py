@@ -16,7 +16,8 @@ from spec.source import Source, Span
 class Extent:
     """What a verdict covers: the scope, and the number of faults; None is any number.
 
-    `scope` of None: every scope, whatever the number of members and the bounds.
+    `scope` of None: every scope, whatever the number of members and the bounds; with `but_for_errors` those
+    where the model makes no error, which it may.
     `kinds`, when not None, are the only faults that were allowed and the most
     of each; then `faults` counts them together.
     """
@@ -24,6 +25,7 @@ class Extent:
     scope: Scope | None
     faults: int | None
     kinds: Mapping[str, int | None] | None = None
+    but_for_errors: bool = False
 
 
 @frozen

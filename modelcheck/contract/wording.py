@@ -119,6 +119,7 @@ def _survives(faults: int) -> str:
 def _extent(model: Model, extent: Extent) -> str:
     """What a verdict covers in words; empty for the scope asked about without faults."""
     anywhere = "in every scope" if extent.scope is None else ""
+    anywhere += ", errors aside" if extent.but_for_errors else ""
     return ", ".join(filter(None, (anywhere, fault_words(model, extent))))
 
 

@@ -14,6 +14,7 @@ from spec.model.ir import (
     Apply,
     Assert,
     Assign,
+    At,
     Bind,
     Bound,
     Branch,
@@ -56,6 +57,7 @@ from spec.model.types import (
     Seq,
     Set,
     Sort,
+    Tuple,
     Type,
     Union,
     walk_type,
@@ -71,11 +73,19 @@ class Totality:
     """Finds the expressions that have a value in every state; each is examined once.
 
     Within an action or property that `of_model` has seen, it is known which bound
-    names are sure to keep to their type; elsewhere none is taken to.
+    names are sure to keep to their type; elsewhere none is taken to.  With `cuts`, what is stored has
+    a value where it can at most be a cut.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, cuts: bool = False) -> None:
         self._known: dict[int, tuple[bool, Expr]] = {}  # the expression too, so that its id stays its own
+        self._cuts = cuts
+        self._places = True  # whether all assignments are to places that there are
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all that was examined so far is total, and each place that is assigned to is there."""
+        return self._places and all(is_total for is_total, _ in self._known.values())
 
     def of(self, expr: Expr, kept: frozenset[int] = frozenset()) -> bool:
         """Whether an expression cannot fail; `kept` are slots whose values are within their types."""
@@ -85,6 +95,7 @@ class Totality:
 
     def of_model(self, model: Model) -> None:
         """Examine all expressions of a model in their contexts."""
+        self._variables = model.variables
         self._statements(model.init, frozenset())
         for action in model.actions:
             self._action(action)
@@ -119,8 +130,8 @@ class Totality:
             case Part(of=of, case=case):
                 return self.of(of, kept) and case is None
             case Fit(of=of):
-                self.of(of, kept)
-                return False
+                is_total = self.of(of, kept)
+                return self._cuts and is_total and fits_but_for_scope(of, expr.type, kept)
 
     def _bind(self, expr: Bind, kept: frozenset[int]) -> bool:
         """Whether a quantifier is total."""
@@ -153,9 +164,10 @@ class Totality:
         """Examine the expressions of statements."""
         for statement in statements:
             match statement:
-                case Assign(path=path, value=value):
+                case Assign(var=var, path=path, value=value):
                     self._all([step.key for step in path if isinstance(step, Key)], kept)
                     self.of(value, kept)
+                    self._places &= _has_place(path, self._variables[var].type, kept)
                 case Bound():
                     kept = self._bound(statement, kept)
                 case Branch(test=test, then=then, other=other):
@@ -172,6 +184,32 @@ class Totality:
                         self.of(where, kept)
                 case Assert(test=test):
                     self.of(test, kept)
+
+
+def makes_no_error(model: Model) -> bool:
+    """Whether a model makes no error in any scope, by its text alone; where that does not tell, False."""
+    totality = Totality(cuts=True)
+    totality.of_model(model)
+    for expr in (*(each.init for each in model.variables), *(each.test for each in model.assumes)):
+        totality.of(expr)
+    return totality.is_whole
+
+
+def _has_place(path: Iterable[Key | At], of: Type, kept: frozenset[int]) -> bool:
+    """Whether a value of a type surely has a place: keys are keys of the maps."""
+    for step in path:
+        match step, of:
+            case Key(key), Map(wanted, inner):
+                if key.type != wanted or not keeps_to_type(key, kept):
+                    return False
+                of = inner
+            case At(index), Record(_, fields):
+                of = fields[index].type
+            case At(index), Tuple(items):
+                of = items[index]
+            case _:
+                return False
+    return True
 
 
 def is_partial(op: Op, args: tuple[Expr, ...], kept: frozenset[int] = frozenset()) -> bool:
@@ -231,58 +269,62 @@ def _counts(of: Type) -> bool:
             return True
 
 
-def fits_but_for_scope(expr: Expr, of: Type) -> bool:  # noqa: C901 - a dispatch
+def fits_but_for_scope(  # noqa: C901 - a dispatch
+    expr: Expr, of: Type, kept: frozenset[int] = frozenset()
+) -> bool:
     """Whether storing the value as the type can at most be a cut, and never an error."""
-    if keeps_to_type(expr) and expr.type == of:
+    if keeps_to_type(expr, kept) and expr.type == of:
         return True
     match of, expr:
         case (Bool() | Enum() | Sort(), _) | (Option(), Const(value=None)):
             return True
         case _, If(then=then, other=other):
-            return fits_but_for_scope(then, of) and fits_but_for_scope(other, of)
+            return fits_but_for_scope(then, of, kept) and fits_but_for_scope(other, of, kept)
         case _, Let(body=body):
-            return fits_but_for_scope(body, of)
+            return fits_but_for_scope(body, of, kept)
         case Nat(), _:
-            return _is_from_zero(expr)
+            return _is_from_zero(expr, kept)
         case Range(lo, hi), Const(value=value):
             return bool(lo <= value <= hi)
         case Option(inner), _ if not isinstance(expr.type, Option):
-            return fits_but_for_scope(expr, inner)
+            return fits_but_for_scope(expr, inner, kept)
         case ((Seq(_, limit) | Set(_, limit) | Bag(_, limit)), _) if limit and isinstance(limit.of, int):
             return False
         case ((Seq(inner) | Set(inner) | Bag(inner)), Make(parts=parts)):
-            return all(fits_but_for_scope(part, inner) for part in parts)
+            return all(fits_but_for_scope(part, inner, kept) for part in parts)
         case ((Seq() | Set() | Bag()), Apply(op=Op.CONCAT | Op.UNION, args=args)):
-            return all(fits_but_for_scope(arg, of) for arg in args)
+            return all(fits_but_for_scope(arg, of, kept) for arg in args)
         case ((Seq() | Set() | Bag()), Apply(op=Op.TAKE | Op.DROP | Op.MINUS | Op.INTERSECT, args=args)):
-            return fits_but_for_scope(args[0], of)
+            return fits_but_for_scope(args[0], of, kept)
+        case Map(_, inner), MapOf(slot=slot, body=body):
+            return fits_but_for_scope(body, inner, kept | {slot})
         case Record(_, fields), Make(parts=parts):
-            return _fit_but_for_scope(parts, fields)
+            return _fit_but_for_scope(parts, fields, kept)
         case Union(_, cases), Make(parts=parts, case=int(case)):
-            return _fit_but_for_scope(parts, cases[case].fields)
+            return _fit_but_for_scope(parts, cases[case].fields, kept)
         case _:
             return False
 
 
-def _fit_but_for_scope(parts: Iterable[Expr], fields: Iterable[Field]) -> bool:
+def _fit_but_for_scope(parts: Iterable[Expr], fields: Iterable[Field], kept: frozenset[int]) -> bool:
     """Whether storing each part as its field can at most be a cut."""
-    return all(fits_but_for_scope(part, field.type) for part, field in zip(parts, fields, strict=True))
+    return all(fits_but_for_scope(part, field.type, kept) for part, field in zip(parts, fields, strict=True))
 
 
-def _is_from_zero(expr: Expr) -> bool:
+def _is_from_zero(expr: Expr, kept: frozenset[int]) -> bool:
     """Whether a number is surely not negative."""
     match expr:
         case Const(value=value):
             return bool(value >= 0)
         case Apply(op=Op.ADD | Op.MUL | Op.MIN2, args=args):
-            return all(map(_is_from_zero, args))
+            return all(_is_from_zero(arg, kept) for arg in args)
         case Apply(op=Op.MAX2, args=args):
-            return any(map(_is_from_zero, args))
+            return any(_is_from_zero(arg, kept) for arg in args)
         case Apply(op=Op.SIZE | Op.COUNT | Op.COMMON):
             return True
         case _:
             lowest = expr.type.lo if isinstance(expr.type, Range) else 0
-            return isinstance(expr.type, Nat | Range) and lowest >= 0 and keeps_to_type(expr)
+            return isinstance(expr.type, Nat | Range) and lowest >= 0 and keeps_to_type(expr, kept)
 
 
 def names_scope(of: Type) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from random import Random
 
 import pytest
@@ -11,7 +12,8 @@ from spec.diagnostics import SpecError
 from spec.load import loads
 from spec.meaning.evaluate import FrameLayout, compiled
 from spec.meaning.semantics import CutOff, Machine, State
-from spec.model.totality import Totality
+from spec.model.kinds import INVARIANTS
+from spec.model.totality import Totality, makes_no_error
 from spec.model.values import ModelError
 from tests.model_texts import model_text
 
@@ -64,6 +66,49 @@ def test_what_is_total_makes_no_error(part: int) -> None:
                     asked += 1
 
     assert asked > 1000
+
+
+def test_a_model_that_makes_no_error_by_its_text_makes_none() -> None:
+    asked = 0
+    for seed in range(4 * MODELS):
+        try:
+            (model,) = loads(model_text(Random(seed).randrange))  # noqa: S311 - no secret
+        except SpecError:
+            continue
+        if makes_no_error(model):
+            asked += 1
+            machine = Machine(model, model.checks[0].scope)
+            for state in states_of(machine):
+                deque(machine.steps(state), maxlen=0)  # raises where a step is an error
+                for prop in model.properties:
+                    if prop.kind in INVARIANTS:
+                        machine.holds(prop, state)
+
+    assert asked > 10
+
+
+@pytest.mark.parametrize(
+    ("action", "expected"),
+    [
+        ("a(x: E) { m[x] := x }", True),
+        ("a(x: E) { m[x] := x + 1 }", True),  # beyond the scope it is a cut
+        ("a(x: E) { m[x + 1] := x }", False),
+        ("a(x: E) { e := m[x] }", True),
+        ("a(x: E) { e := x - 1 }", False),
+        ("a { o := e }", True),
+        ("a { e := the(o) }", False),
+        ("a { q.append(e) }", True),
+        ("a { e := q[0] }", False),
+        ("a { choose x in s  e := x }", True),
+        ("a { for x in s { m[x] := 0 } }", True),
+        ("a { let x = e + 1  m[x] := 0 }", False),
+    ],
+)
+def test_what_may_be_an_error_in_a_step(action: str, *, expected: bool) -> None:
+    state = "e: E = 0 m: map[E, E] = [x: E -> 0] o: E? = none q: seq[E; E] = [] s: set[E] = {}"
+    (model,) = loads(f"protocol p nat E state {{ {state} }}\naction {action}\ninvariant i: e == e\n")
+
+    assert makes_no_error(model) is expected
 
 
 def total(text: str) -> bool:

@@ -23,9 +23,11 @@ from modelcheck.symbolic.unbounded.induction import broken_step, scope_without_s
 from modelcheck.symbolic.unbounded.obligations import Obligation, ProofTask
 from spec.frozen import frozen
 from spec.model.kinds import INVARIANTS, OF_STEPS
+from spec.model.totality import makes_no_error
 
 SECONDS = 10.0  # for each question to the solver, by default
 STATES = 20_000  # in which a `reachable` is looked for
+ERRING = 2_000  # in which an error is
 PROVABLE = INVARIANTS | OF_STEPS  # kinds of claims
 NO_SOLVER = "no solver is installed; `pip install z3-solver` brings one"
 
@@ -38,6 +40,7 @@ class Prover:
     from all others; what cannot be proved is left out and the rest is proved
     again without it.  A claim that it cannot prove may still hold: it says
     `Unknown`, with a step that shows why if there is one in a small scope.
+    An error of the model is looked for in the scope of the check, since no proof says that there is none.
     A `reachable` is looked for in the scope of the check, since one state decides it; other properties
     of whole runs are `Unknown`, and refused where nothing else is asked.
     """
@@ -63,7 +66,7 @@ class Prover:
             return Findings(self.name, End.COMPLETE, results, clock.stats())
         threads = task.threads or cores()
         attempt = ProofAttempt(asked_of(task), program, self.seconds, threads, explain=self.explain)
-        end, proof, questions = End.COMPLETE, None, 0
+        end, proof, searched, questions = End.COMPLETE, None, _Searched({}, None), 0
         known: list[ObligationCell] = []  # of the claims that are being tried together
 
         def told() -> None:
@@ -72,11 +75,16 @@ class Prover:
             reporter.tell(Proving(1, 0, questions, clock.seconds))
 
         try:
+            searched = _searched(task, reporter)
+            if searched.error is not None:
+                why = Unknown(End.ERROR.value)
+                results = tuple(Result(p.name, p.kind, why) for p in task.properties)
+                return Findings(self.name, End.ERROR, results, clock.stats(), error=searched.error)
             proof = attempt.proof(provable_of(task), known, told)
-            searched = _reachable(task, reporter)
         except KeyboardInterrupt:
-            end, searched = End.INTERRUPTED, {}
-        verdicts = {prop.name: _verdict(prop, task, proof) for prop in task.properties} | searched
+            end = End.INTERRUPTED
+        verdicts = {prop.name: _verdict(prop, task, proof) for prop in task.properties}
+        verdicts.update(searched.verdicts)
         results = tuple(Result(p.name, p.kind, verdicts[p.name]) for p in task.properties)
         shown = proof or Proof((), tuple(known), (), program.version())
         return Findings(self.name, end, results, clock.stats(), proof=shown)
@@ -92,14 +100,24 @@ def provable_of(task: Task) -> tuple[ir.Property, ...]:
     return tuple(claim for claim in claims_of(task) if claim.kind in PROVABLE)
 
 
-def _reachable(task: Task, reporter: Reporter) -> dict[str, Verdict]:
-    """The verdicts on each `reachable`, by a search of the scope of the check."""
+@frozen
+class _Searched:
+    """What a search of the scope of the check found: the verdicts on each `reachable`, and an error."""
+
+    verdicts: dict[str, Verdict]
+    error: Trace | None
+
+
+def _searched(task: Task, reporter: Reporter) -> _Searched:
+    """What a search of some states of the scope of the check finds."""
     asked = tuple(prop for prop in task.properties if prop.kind is ir.PropertyKind.REACHABLE)
-    if not asked:
-        return {}
-    limits = replace(task.limits, states=min(STATES, task.limits.states or STATES))
-    found = ReferenceEngine().run(replace(task, properties=asked, limits=limits, family=None), reporter)
-    return {each.property: each.verdict for each in found.results}
+    if not asked and makes_no_error(task.model):
+        return _Searched({}, None)
+    most = STATES if asked else ERRING
+    limits = replace(task.limits, states=min(most, task.limits.states or most))
+    only = replace(task, properties=asked, limits=limits, family=None, witnesses=())
+    found = ReferenceEngine().run(only, reporter)
+    return _Searched({each.property: each.verdict for each in found.results}, found.error)
 
 
 def _inexpressible(task: Task) -> Iterator[Refusal]:
@@ -128,7 +146,8 @@ def _verdict(prop: ir.Property, task: Task, proof: Proof | None) -> Verdict:
     if prop.name in proof.claims:
         kinds = task.budget.kinds
         some = None if kinds is None else {name: None for name, most in kinds.items() if most != 0}
-        return Holds(Extent(None, 0 if task.budget.total == 0 else None, some))
+        errs = not makes_no_error(task.model)
+        return Holds(Extent(None, 0 if task.budget.total == 0 else None, some, but_for_errors=errs))
     cells = [cell for cell in proof.dropped if cell.claim in {START, prop.name}]
     if cells[0].claim == START:
         return Unknown(f"that {START} is not proved, and without one it holds of nothing")

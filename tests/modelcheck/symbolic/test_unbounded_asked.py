@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 import spec
+from modelcheck.answers.outcome_json import as_json
 from modelcheck.api import Unsupported, check
-from modelcheck.contract.result import Holds, Outcome, Unknown, Violated
+from modelcheck.contract.result import End, Holds, Outcome, Unknown, Violated
+from modelcheck.contract.wording import verdict_words
 from modelcheck.symbolic.unbounded.engine import Prover
 from spec.load import load, loads
 
@@ -48,3 +50,41 @@ def test_a_check_of_whole_runs_alone_is_refused() -> None:
     model = load(PROTOCOLS / "quorum.rsm")[0]
     with pytest.raises(Unsupported, match="reachable committed_once"):
         check(model, replace(model.checks[0], only=("committed_once",)), engine=Prover())
+
+
+ERRING = """
+protocol erring
+state { some: 0..3? = none, never: bool = false }
+action take { require GUARD  some := none }
+invariant nothing: some == none
+reachable is_taken: never
+check it { }
+"""
+
+
+@pytest.mark.parametrize("asked", [("nothing",), ("nothing", "is_taken")])
+def test_an_error_in_the_scope_of_the_check_is_found_first(
+    asked: tuple[str, ...],
+) -> None:
+    (model,) = loads(ERRING.replace("GUARD", "the(some) == 1"))
+    found = check(model, replace(model.checks[0], only=asked), engine=Prover()).findings
+
+    assert found.end is End.ERROR
+    assert found.error is not None
+    assert {type(each.verdict) for each in found.results} == {Unknown}
+
+
+@pytest.mark.parametrize(
+    ("guard", "words"),
+    [
+        ("not never", "holds in every scope"),
+        ("not never or the(some) == 1", "holds in every scope, errors aside"),
+    ],
+)
+def test_a_proof_says_what_it_leaves_out(guard: str, words: str) -> None:
+    (model,) = loads(ERRING.replace("GUARD", guard))
+    outcome = check(model, replace(model.checks[0], only=("nothing",)), engine=Prover())
+    (result,) = outcome.findings.results
+
+    assert verdict_words(model, result) == words
+    assert ("but_for_errors" in str(as_json(outcome))) is ("errors" in words)
