@@ -24,6 +24,7 @@ from modelcheck.symbolic.unbounded.obligations import Obligation, ProofTask
 from spec.frozen import frozen
 from spec.model.kinds import INVARIANTS, OF_STEPS
 from spec.model.totality import makes_no_error
+from spec.model.values import ModelError
 
 SECONDS = 10.0  # for each question to the solver, by default
 STATES = 20_000  # in which a `reachable` is looked for
@@ -116,7 +117,10 @@ def _searched(task: Task, reporter: Reporter) -> _Searched:
     most = STATES if asked else ERRING
     limits = replace(task.limits, states=min(most, task.limits.states or most))
     only = replace(task, properties=asked, limits=limits, family=None, witnesses=())
-    found = ReferenceEngine().run(only, reporter)
+    try:
+        found = ReferenceEngine().run(only, reporter)
+    except ModelError:  # there is no start, which an obligation is about
+        return _Searched({}, None)
     return _Searched({each.property: each.verdict for each in found.results}, found.error)
 
 
