@@ -17,6 +17,7 @@ from modelcheck.kafka.settings.resolution.cluster import (
     topics_in,
 )
 from modelcheck.kafka.settings.resolution.conflicts import find_conflicts
+from modelcheck.kafka.settings.resolution.idempotence import find_refused_producers, switches_idempotence_off
 from modelcheck.kafka.settings.resolution.internal_topics import as_made, internal, of_brokers
 from modelcheck.kafka.settings.resolution.own_topics import find_own_topics
 from modelcheck.kafka.settings.resolution.partition_states import PartitionState, partition_states
@@ -156,6 +157,7 @@ def resolve(
     about = Known(version.value, values, readings, factor, producer, controller, upgraded)
     made = switches(about)
     find_conflicts(version, count, chosen, values, made, findings)
+    find_refused_producers(producer, values, readings, findings)
     find_misplaced(readings, count, chosen, findings)
     if own is None:
         find_own_topics(readings, version, count, findings)
@@ -169,7 +171,7 @@ def resolve(
         brokers=count,
         topic=chosen,
         topics=topics_in(readings),
-        values=tuple(_settled(found, values, made) for found in values.values()),
+        values=tuple(_settled(found, values, made, findings.outside) for found in values.values()),
         switches=made,
         outside=tuple(findings.outside),
         ignored=tuple(findings.ignored),
@@ -193,7 +195,9 @@ def resolve(
     )
 
 
-def _settled(found: Effective, values: Mapping[str, Effective], made: Switches) -> Effective:
+def _settled(
+    found: Effective, values: Mapping[str, Effective], made: Switches, outside: Sequence[Remark]
+) -> Effective:
     """An unset value, as other settings determine it."""
     acks, elr, transactional = made.acks, made.eligible_leader_replicas, values["transactional.id"]
     if found.origin is not None or found.value is None:
@@ -202,6 +206,10 @@ def _settled(found: Effective, values: Mapping[str, Effective], made: Switches) 
         return replace(found, value=acks.value, why=acks.reason)
     if found.key == "enable.idempotence" and found.value and acks.value != "all":
         return replace(found, value=False, why=f"{acks.reason} switches it off")
+    if found.key == "enable.idempotence" and found.value and not transactional.value:
+        off = switches_idempotence_off(values["acks"].origin, outside)
+        why = found.why if off is None else f"{off.key}={off.value.strip()} at {off.place} switches it off"
+        return replace(found, value=off is None, why=why)
     if found.key == "enable.idempotence" and not found.value and transactional.value:
         return replace(found, value=True, why=f"transactional.id ({transactional.why}) switches it on")
     if found.key == "eligible.leader.replicas.version" and bool(found.value) is not elr.value:
