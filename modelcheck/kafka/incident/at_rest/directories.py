@@ -6,7 +6,7 @@ Mistakes in what was given are raised as `SpecError`; what is wrong inside a fil
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
@@ -18,6 +18,7 @@ from modelcheck.kafka.files.fields import is_number
 from modelcheck.kafka.files.metadata.log import MetadataLog, read_metadata
 from modelcheck.kafka.files.metadata.records import PartitionCreated
 from modelcheck.kafka.files.partition_log import PartitionLog, read_log
+from modelcheck.kafka.incident.at_rest.election_outcome import in_no_other
 from modelcheck.kafka.incident.at_rest.lost import LostDisk, refuse_wrong
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles, ReplicaLog
 from modelcheck.kafka.incident.at_rest.sessions import fenced_last, staying
@@ -261,6 +262,7 @@ def _partition(
     nodes = [node for node in known.brokers if state is None or node in state.replicas]
     found = [_replica(known, node, place, state, reading) for node in nodes]
     replicas = {each.node: each for each in found if each is not None}
+    outsiders = () if state is None else tuple(_outsiders(known, place, state, replicas, reading))
     if known.metadata is None or state is None:
         return PartitionFiles(place, state, replicas)
     image = known.metadata.image
@@ -276,7 +278,26 @@ def _partition(
         tuple(image.unclean_elections.get((state.topic, state.partition), ())),
         staying(state, image, least=int(least) if is_number(least) else 1, elr=elr),
         fenced_last(state, image) if elr else None,
+        outsiders,
     )
+
+
+def _outsiders(
+    known: ClusterFiles,
+    place: TopicPartition,
+    state: PartitionCreated,
+    replicas: Mapping[int, ReplicaLog],
+    reading: _LogReading,
+) -> Iterator[tuple[int, int]]:
+    """The brokers that are no replicas and have a log of the topic, with the records that no replica has."""
+    for each in known.directories:
+        of_topic = each.read.topic_ids.get(place, state.topic) == state.topic
+        if each.node in state.replicas or place not in each.read.partitions or not of_topic:
+            continue
+        found = _replica(known, each.node, place, state, reading)
+        records = in_no_other(found.log, [replica.log for replica in replicas.values()]) if found else 0
+        if records:
+            yield each.node, records
 
 
 def _beside_short(partitions: Sequence[PartitionFiles]) -> Iterator[PartitionFiles]:
