@@ -228,7 +228,10 @@ def _reading(read: Callable[[Path], LogDirectory], path: Path) -> LogDirectory:
 def _metadata(
     directories: Iterable[Directory], problems: list[str], report: OnRead
 ) -> tuple[MetadataLog | None, int | None]:
-    """The newest copy of the metadata log, by epoch and then end, and the node it is from."""
+    """The newest copy of the metadata log, by epoch and then end, and the node it is from.
+
+    Of equal ones that with the least damage.
+    """
     best: tuple[MetadataLog | None, int | None] = (None, None)
     for each in directories:
         folder = each.read.metadata
@@ -241,9 +244,14 @@ def _metadata(
             problems.append(str(error))
             continue
         problems += map(str, found.damaged)
-        if best[0] is None or (found.epoch, found.end) > (best[0].epoch, best[0].end):
+        if best[0] is None or _newness(found) > _newness(best[0]):
             best = (found, each.node)
     return best
+
+
+def _newness(copy: MetadataLog) -> tuple[int, int, int]:
+    """A key to compare copies of the metadata log by."""
+    return (copy.epoch, copy.end, -len(copy.damaged))
 
 
 @frozen
