@@ -30,6 +30,7 @@ from spec.source import Source
 
 NAMED = re.compile(r"(\d{1,10})=(.+)")
 MIN_ISR = "min.insync.replicas"
+CLEANUP = "cleanup.policy"
 UNCLEAN = "unclean.leader.election.enable"
 ELIGIBLE = "eligible.leader.replicas.version"
 KEEPS_ELIGIBLE = next(level for level, name in RELEASES if name.startswith("4.3-"))  # see kafka_replaced_disk
@@ -364,6 +365,7 @@ def _replica(
             reading.problems.append(str(error))
             return None
         reading.problems.extend(f"{each} {_consequence(log)}" for each in log.damaged)
+        reading.problems.extend(_gaps(known, place, log))
         return ReplicaLog(node, log, mark, read.clean, proven=proven)
     if state is None or not (theirs or disks):
         return None
@@ -373,6 +375,18 @@ def _replica(
     folder = (theirs[0].path if theirs else Path(f"broker {node}")) / str(place)
     nothing = PartitionLog(folder, 0, 0, (), 0, 0)
     return ReplicaLog(node, nothing, mark, clean, absent=True, lost=was_lost, proven=proven)
+
+
+def _gaps(known: ClusterFiles, place: TopicPartition, log: PartitionLog) -> Iterator[str]:
+    """The gaps between segments of a log, in sentences; none of a topic that is compacted."""
+    policy = known.metadata and known.metadata.image.setting(place.topic, CLEANUP)
+    if "compact" in (policy or "") or place.topic.startswith("__"):
+        return
+    for begins, ends in log.gaps:
+        yield (
+            f"{log.folder}: no segment has offsets {begins:,} to {ends - 1:,}: a file is missing, unless the"
+            " topic is compacted; a broker does not look, and has no such records for anyone"
+        )
 
 
 def _assigned(state: PartitionCreated, node: int) -> UUID | None:

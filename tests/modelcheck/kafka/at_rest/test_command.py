@@ -16,6 +16,7 @@ from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
 from modelcheck.kafka.files import partition_log
 from modelcheck.kafka.files.directories import read_directory
+from modelcheck.kafka.files.metadata.records import ConfigSet
 from modelcheck.kafka.incident.at_rest import directories
 from tests.modelcheck.conftest import CLUSTERS
 from tests.modelcheck.kafka.files.made_cluster import MadeCluster
@@ -257,6 +258,26 @@ def test_a_log_cut_off_ends_before_the_damage(
     assert "the batch at offset 20 lacks its last 5 bytes" in found["problems"][0]
     assert [each["end"] for each in topic(found, "orders")["replicas"]] == [20, 30, 20]
     assert not topic(found, "quiet")["outcomes"][0]["lost"]
+
+
+@pytest.mark.parametrize(("policy", "told"), [("delete", 1), ("compact,delete", 0)])
+def test_a_segment_that_is_missing_is_told(
+    policy: str, told: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cluster = MadeCluster()
+    cluster.produce(30)
+    cluster.records.append(ConfigSet(2, "orders", "cleanup.policy", policy))
+    cluster.write(tmp_path)
+    folder = tmp_path / "broker1" / "orders-0"
+    log(folder, [(n, 0) for n in range(10)])
+    log(folder, [(n, 0) for n in range(20, 30)], segment=20)
+
+    code, found = asked(capsys, tmp_path)
+
+    assert [f"{folder}: no segment has offsets 10 to 19" in each for each in found["problems"]] == [
+        True
+    ] * told
+    assert code == (Exit.UNKNOWN if told else Exit.EXPECTED)
 
 
 def test_a_flipped_bit_is_found_where_a_broker_looks(
