@@ -32,7 +32,7 @@ from modelcheck.kafka.settings.resolution.switches import (
     possible_controllers,
     switches,
 )
-from modelcheck.kafka.settings.resolution.unset import processes, with_unset
+from modelcheck.kafka.settings.resolution.unset import processes, with_other_brokers, with_unset
 from modelcheck.kafka.settings.resolution.voters import Voters, stated_voters
 from spec.diagnostics import Diagnostic, SpecError, as_json
 from spec.frozen import frozen
@@ -152,6 +152,10 @@ def resolve(
     }
     factor = _factor(chosen, values)
     count = stated_brokers(readings, brokers, factor.value, findings)
+    values = {
+        key.name: with_other_brokers(values[key.name], key, of, version.value, count.value, findings)
+        for key in MODELLED
+    }
     controller = None if possible is None else possible.controller
     upgraded = possible is not None and possible.upgraded
     about = Known(version.value, values, readings, factor, producer, controller, upgraded)
