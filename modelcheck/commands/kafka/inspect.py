@@ -81,7 +81,11 @@ def _told(args: argparse.Namespace, output: Output) -> Exit:
 def exit_code(found: Sequence[Judged], *, sure: bool) -> Exit:
     """The exit code of the findings: violated for a loss, unknown if something is missing."""
     if any(
-        each.order_matters or each.gone or each.lost_end or (each.wanted is not None and each.wanted.lost)
+        each.order_matters
+        or each.gone
+        or each.lost_end
+        or each.partition.outsiders
+        or (each.wanted is not None and each.wanted.lost)
         for each in found
     ):
         return Exit.VIOLATED

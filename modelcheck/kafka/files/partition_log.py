@@ -21,7 +21,8 @@ class PartitionLog:
     `epochs` begin at rising offsets below `end`.  `flushed` is the recovery point: everything
     before it was on the disk.  `damaged` is what is wrong; where `cut` is set the broker would
     drop all from `end` on, elsewhere it would not look, and the log continues after the damage.
-    `begun` is the last leader epoch that the broker wrote down, of which no record may be left.
+    `begun` is the last leader epoch that the broker wrote down, of which no record may be left.  `gaps` are
+    offsets, from and up to, between segments: of a log that is not compacted a file is missing.
     """
 
     folder: Path
@@ -34,6 +35,7 @@ class PartitionLog:
     cut: bool = False
     old_format: bool = False
     begun: EpochStart | None = None
+    gaps: tuple[tuple[int, int], ...] = ()
 
     @property
     def last_epoch(self) -> int:
@@ -85,9 +87,12 @@ def read_log(
     damaged: list[Damage] = []
     cut = False
     size = 0
+    gaps: list[tuple[int, int]] = []
     for number, (base, path) in enumerate(found):
         recovers = not clean and number >= first
         looked_at = every or recovers
+        if number and base > seen.end and not damaged:
+            gaps.append((seen.end, base))
         for each in read_batches(path, checksums=looked_at, report=report):
             if isinstance(each, Damage):
                 damaged.append(each)
@@ -113,6 +118,7 @@ def read_log(
         cut,
         seen.old,
         max((*noted, *epochs), key=lambda each: each.epoch, default=None),
+        tuple(gaps),
     )
 
 

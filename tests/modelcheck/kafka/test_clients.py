@@ -143,6 +143,64 @@ def test_a_transactional_producer_waits_for_all() -> None:
     assert [told.code for told in caught.value.diagnostics] == ["R0718"]
 
 
+IN_FLIGHT = "max.in.flight.requests.per.connection"
+
+
+@pytest.mark.parametrize(
+    ("producer", "release"),
+    [
+        ("transactional.id=t\nenable.idempotence=false\n", "0.11.0"),
+        ("transactional.id=t\nenable.idempotence=false\n", "4.1"),
+        ("enable.idempotence=true\nretries=0\n", "2.8"),
+        ("transactional.id=t\nretries=0\n", "3.7"),
+        (f"enable.idempotence=true\n{IN_FLIGHT}=6\n", "3.7"),
+        (f"enable.idempotence=true\n{IN_FLIGHT}=5\n", "0.11.0"),
+    ],
+)
+def test_a_producer_that_does_not_start_is_told(producer: str, release: str) -> None:
+    """ProducerConfig.postProcessAndValidateIdempotenceConfigs, and before it KafkaProducer, throw."""
+    with pytest.raises(SpecError) as caught:
+        review(CLUSTER, "bootstrap.servers=a:9092\n" + producer, kafka=release)
+
+    assert [told.code for told in caught.value.diagnostics] == ["R0718"]
+
+
+@pytest.mark.parametrize(
+    ("producer", "release", "codes"),
+    [
+        (f"{IN_FLIGHT}=6\n", "3.9", []),
+        (f"{IN_FLIGHT}=6\n", "4.0", ["R0718"]),
+        (f"{IN_FLIGHT}=6\nacks=1\n", "4.0", ["R0718"]),
+        (f"{IN_FLIGHT}=6\nenable.idempotence=false\n", "4.0", []),
+        ("retries=0\n", "4.0", []),
+    ],
+)
+def test_what_switches_idempotence_off(producer: str, release: str, codes: list[str]) -> None:
+    found = review(CLUSTER, "bootstrap.servers=a:9092\n" + producer, kafka=release)
+
+    assert found.value("enable.idempotence").value is False
+    assert [told.code for told in found.warnings] == codes
+
+
+def test_of_a_log_with_several_starts_the_release_of_the_last_counts() -> None:
+    """The settings did, with the release of the first start: 3.6 has no unclean elections with KRaft."""
+    start = "INFO KafkaConfig values: \n\tnode.id = 1\n\tunclean.leader.election.enable = true\n"
+    roles = "\tprocess.roles = [broker, controller]\n"
+    log = "".join(f"{start}{roles}INFO Kafka version: {release}\n" for release in ("3.6.1", "3.9.0"))
+
+    # As after a change of settings while it runs.
+    found = resolve([read_bytes("f", (log + start + roles).encode())])
+
+    assert str(found.version.value) == "3.9"
+    assert found.switches.unclean_election.value
+
+
+def test_a_producer_that_printed_its_configuration_has_started() -> None:
+    printed = "ProducerConfig values: \n\tacks = -1\n\tenable.idempotence = true\n\tretries = 0\n"
+
+    assert review(CLUSTER, printed, kafka="3.0.0").switches.acks.value == "all"
+
+
 @pytest.mark.parametrize(
     ("release", "value"),
     [("2.8.0", False), ("3.0.0", False), ("3.0.1", True), ("3.1.0", False), ("3.2.0", True)],

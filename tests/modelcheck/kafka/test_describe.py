@@ -9,6 +9,7 @@ import pytest
 from modelcheck.kafka.settings.readers.describe import read_configs, read_topics
 from modelcheck.kafka.settings.readers.recognition import read_files
 from modelcheck.kafka.settings.readings import FileKind, Partition, SettingLayer
+from modelcheck.kafka.settings.resolution.settings import resolve
 from spec.source import Source
 
 INPUTS = Path(__file__).parent / "inputs"
@@ -152,3 +153,62 @@ def test_a_partition_that_stays_is_not() -> None:
     text = "Topic: a\tPartition: 0\tLeader: 2\tReplicas: 2\tIsr: 2\tAdding Replicas: \tRemoving Replicas: \n"
 
     assert read_topics(Source("t", text)).notes == ()
+
+
+MIN_ISR = "min.insync.replicas"
+
+
+def described(broker: int, *layers: tuple[str, int]) -> str:
+    """What `kafka-configs --describe --all` prints of a broker: its id, and min.insync.replicas by layer."""
+    shown = ", ".join(f"{layer}_CONFIG:{MIN_ISR}={value}" for layer, value in (*layers, ("DEFAULT", 1)))
+    value = layers[0][1] if layers else 1
+    return (
+        f"All configs for broker {broker} are:\n"
+        f"  {MIN_ISR}={value} sensitive=false synonyms={{{shown}}}\n"
+        f"  node.id={broker} sensitive=false synonyms={{STATIC_BROKER_CONFIG:node.id={broker}}}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ([("STATIC_BROKER", 1)], [("STATIC_BROKER", 2)]),
+        ([], [("STATIC_BROKER", 2)]),
+        ([("STATIC_BROKER", 1)], [("DYNAMIC_BROKER", 2), ("STATIC_BROKER", 1)]),
+        ([], [("DYNAMIC_BROKER", 2)]),
+        ([("DYNAMIC_DEFAULT_BROKER", 1)], [("DYNAMIC_BROKER", 2), ("DYNAMIC_DEFAULT_BROKER", 1)]),
+    ],
+)
+def test_of_brokers_that_are_described_together_the_worst_counts(
+    one: list[tuple[str, int]], other: list[tuple[str, int]]
+) -> None:
+    """The one shown last counted for all, and so did what is set for one of them while it runs."""
+    text = described(1, *one) + described(2, *other)
+
+    found = resolve([read_configs(Source("configs.txt", text))], kafka="3.7")
+
+    assert found.value(MIN_ISR).value == 1
+    assert [warning.code for warning in found.warnings] == ["R0724"]
+
+
+def test_what_is_set_for_every_broker_while_it_runs_counts() -> None:
+    text = described(1, ("DYNAMIC_BROKER", 2)) + described(2, ("DYNAMIC_BROKER", 2), ("STATIC_BROKER", 1))
+
+    found = resolve([read_configs(Source("configs.txt", text))], kafka="3.7", brokers=2)
+
+    assert found.value(MIN_ISR).value == 2
+    assert [warning.code for warning in found.warnings] == ["R0716"]  # of a topic with one replica
+    assert found.notes == ()
+
+
+def test_what_is_set_for_one_broker_alone_is_told() -> None:
+    text = (
+        "Dynamic configs for broker 7 are:\n  " + described(7, ("DYNAMIC_BROKER", 2)).splitlines()[1].strip()
+    )
+
+    found = resolve([read_configs(Source("configs.txt", text))], kafka="3.7")
+
+    assert found.value(MIN_ISR).value == 2
+    assert found.notes == (
+        f"{MIN_ISR} (configs.txt:2) is set for broker 7, and the others are taken to be set like that",
+    )

@@ -65,12 +65,21 @@ def read_metadata(folder: Path, report: OnRead = silent) -> MetadataLog:
                 case Damage():
                     damaged.append(each)
                 case Batch() if path != snapshot:
+                    if each.base > end:
+                        damaged.append(_gap(each, end))
                     end, epoch = max(end, each.end), max(epoch, each.epoch)
                 case MetadataEntry():
                     image.apply(each.record)
                 case _:
                     pass
     return MetadataLog(folder, image, end, epoch, snapshot, _voters(folder), tuple(damaged))
+
+
+def _gap(behind: Batch, end: int) -> Damage:
+    """The damage of a log that has records behind a gap, which no snapshot reaches over."""
+    missing = f"metadata records {end:,} to {behind.base - 1:,} are in no file here"
+    what = f"{missing}, so what they changed is not known"
+    return Damage(behind.path, behind.position, what)
 
 
 def newest_snapshot(folder: Path) -> Path | None:

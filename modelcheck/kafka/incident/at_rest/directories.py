@@ -6,7 +6,7 @@ Mistakes in what was given are raised as `SpecError`; what is wrong inside a fil
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
@@ -18,6 +18,7 @@ from modelcheck.kafka.files.fields import is_number
 from modelcheck.kafka.files.metadata.log import MetadataLog, read_metadata
 from modelcheck.kafka.files.metadata.records import PartitionCreated
 from modelcheck.kafka.files.partition_log import PartitionLog, read_log
+from modelcheck.kafka.incident.at_rest.election_outcome import in_no_other
 from modelcheck.kafka.incident.at_rest.lost import LostDisk, refuse_wrong
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles, ReplicaLog
 from modelcheck.kafka.incident.at_rest.sessions import fenced_last, staying
@@ -29,6 +30,7 @@ from spec.source import Source
 
 NAMED = re.compile(r"(\d{1,10})=(.+)")
 MIN_ISR = "min.insync.replicas"
+CLEANUP = "cleanup.policy"
 UNCLEAN = "unclean.leader.election.enable"
 ELIGIBLE = "eligible.leader.replicas.version"
 KEEPS_ELIGIBLE = next(level for level, name in RELEASES if name.startswith("4.3-"))  # see kafka_replaced_disk
@@ -227,7 +229,10 @@ def _reading(read: Callable[[Path], LogDirectory], path: Path) -> LogDirectory:
 def _metadata(
     directories: Iterable[Directory], problems: list[str], report: OnRead
 ) -> tuple[MetadataLog | None, int | None]:
-    """The newest copy of the metadata log, by epoch and then end, and the node it is from."""
+    """The newest copy of the metadata log, by epoch and then end, and the node it is from.
+
+    Of equal ones that with the least damage.
+    """
     best: tuple[MetadataLog | None, int | None] = (None, None)
     for each in directories:
         folder = each.read.metadata
@@ -240,9 +245,14 @@ def _metadata(
             problems.append(str(error))
             continue
         problems += map(str, found.damaged)
-        if best[0] is None or (found.epoch, found.end) > (best[0].epoch, best[0].end):
+        if best[0] is None or _newness(found) > _newness(best[0]):
             best = (found, each.node)
     return best
+
+
+def _newness(copy: MetadataLog) -> tuple[int, int, int]:
+    """A key to compare copies of the metadata log by."""
+    return (copy.epoch, copy.end, -len(copy.damaged))
 
 
 @frozen
@@ -261,6 +271,7 @@ def _partition(
     nodes = [node for node in known.brokers if state is None or node in state.replicas]
     found = [_replica(known, node, place, state, reading) for node in nodes]
     replicas = {each.node: each for each in found if each is not None}
+    outsiders = () if state is None else tuple(_outsiders(known, place, state, replicas, reading))
     if known.metadata is None or state is None:
         return PartitionFiles(place, state, replicas)
     image = known.metadata.image
@@ -276,7 +287,26 @@ def _partition(
         tuple(image.unclean_elections.get((state.topic, state.partition), ())),
         staying(state, image, least=int(least) if is_number(least) else 1, elr=elr),
         fenced_last(state, image) if elr else None,
+        outsiders,
     )
+
+
+def _outsiders(
+    known: ClusterFiles,
+    place: TopicPartition,
+    state: PartitionCreated,
+    replicas: Mapping[int, ReplicaLog],
+    reading: _LogReading,
+) -> Iterator[tuple[int, int]]:
+    """The brokers that are no replicas and have a log of the topic, with the records that no replica has."""
+    for each in known.directories:
+        of_topic = each.read.topic_ids.get(place, state.topic) == state.topic
+        if each.node in state.replicas or place not in each.read.partitions or not of_topic:
+            continue
+        found = _replica(known, each.node, place, state, reading)
+        records = in_no_other(found.log, [replica.log for replica in replicas.values()]) if found else 0
+        if records:
+            yield each.node, records
 
 
 def _beside_short(partitions: Sequence[PartitionFiles]) -> Iterator[PartitionFiles]:
@@ -335,6 +365,7 @@ def _replica(
             reading.problems.append(str(error))
             return None
         reading.problems.extend(f"{each} {_consequence(log)}" for each in log.damaged)
+        reading.problems.extend(_gaps(known, place, log))
         return ReplicaLog(node, log, mark, read.clean, proven=proven)
     if state is None or not (theirs or disks):
         return None
@@ -344,6 +375,18 @@ def _replica(
     folder = (theirs[0].path if theirs else Path(f"broker {node}")) / str(place)
     nothing = PartitionLog(folder, 0, 0, (), 0, 0)
     return ReplicaLog(node, nothing, mark, clean, absent=True, lost=was_lost, proven=proven)
+
+
+def _gaps(known: ClusterFiles, place: TopicPartition, log: PartitionLog) -> Iterator[str]:
+    """The gaps between segments of a log, in sentences; none of a topic that is compacted."""
+    policy = known.metadata and known.metadata.image.setting(place.topic, CLEANUP)
+    if "compact" in (policy or "") or place.topic.startswith("__"):
+        return
+    for begins, ends in log.gaps:
+        yield (
+            f"{log.folder}: no segment has offsets {begins:,} to {ends - 1:,}: a file is missing, unless the"
+            " topic is compacted; a broker does not look, and has no such records for anyone"
+        )
 
 
 def _assigned(state: PartitionCreated, node: int) -> UUID | None:

@@ -5,7 +5,7 @@ A follower is cut back by the leader epochs of both logs, as KIP-101 and KIP-279
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from enum import Enum
 
 from modelcheck.kafka.files.partition_log import PartitionLog
@@ -135,6 +135,16 @@ def _is_sound(partition: PartitionFiles, comes: Succession) -> bool:
     return comes.is_clean and partition.state is not None and not partition.state.recovering
 
 
+def in_no_other(log: PartitionLog, others: Collection[PartitionLog]) -> int:
+    """The number of offsets of a log that none of the others has, above where the first of these begins."""
+    start = min((each.start for each in others), default=0)
+    has: dict[int, tuple[int, int]] = {}
+    for epoch, begins, ends in (span for each in others for span in _spans(each, each.end)):
+        from_, to = has.get(epoch, (begins, ends))
+        has[epoch] = min(begins, from_), max(ends, to)
+    return _size(_missing([(log, log.end)], has, start))
+
+
 Spans = Mapping[int, list[tuple[int, int]]]  # by epoch: offsets from and to
 
 
@@ -149,13 +159,20 @@ def _spans(log: PartitionLog, end: int) -> Iterable[tuple[int, int, int]]:
 def _missing_on_leader(others: Iterable[tuple[PartitionLog, int]], leader: PartitionLog) -> Spans:
     """The offsets, by epoch, that other logs have and the leader's lacks."""
     has = {epoch: (begins, ends) for epoch, begins, ends in _spans(leader, leader.end)}
+    return _missing(others, has, leader.start)
+
+
+def _missing(
+    logs: Iterable[tuple[PartitionLog, int]], has: Mapping[int, tuple[int, int]], start: int
+) -> Spans:
+    """The offsets from `start` on, by epoch, that logs have up to an end and that are not in `has`."""
     found: dict[int, list[tuple[int, int]]] = {}
-    for log, end in others:
+    for log, end in logs:
         for epoch, begins, ends in _spans(log, end):
             from_, to = has.get(epoch, (ends, ends))
             for a, b in ((begins, min(ends, from_)), (max(begins, to), ends)):
-                if max(a, leader.start) < b:
-                    found.setdefault(epoch, []).append((max(a, leader.start), b))
+                if max(a, start) < b:
+                    found.setdefault(epoch, []).append((max(a, start), b))
     return found
 
 

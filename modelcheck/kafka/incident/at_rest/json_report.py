@@ -49,6 +49,7 @@ def _partition(each: Judged) -> dict[str, object]:
         "replicas": [_replica(replica) for replica in each.partition.replicas.values()],
         "missing": list(each.partition.missing),
         "leaving": list(each.partition.leaving),
+        "only_on_others": dict(each.partition.outsiders),
         "controllers_first": None
         if each.partition.staying is None or not each.partition.dropping
         else list(each.partition.staying),

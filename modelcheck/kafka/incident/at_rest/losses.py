@@ -62,10 +62,28 @@ def to_come(all_judged: Sequence[Judged]) -> Iterator[str]:
             f"Up to {most:,}{more} {'record' if most == 1 else 'records'}{_of(atstake, all_judged)} can still"
             " be lost: it depends on who leads first."
         )
+    outsiders = [each for each in all_judged if each.partition.outsiders]
+    if outsiders:
+        yield _on_outsiders(outsiders, all_judged)
     if not sure and not atstake:
         some_open = any(each.is_open for each in all_judged)
         rest = ", but not all is here" if some_open else ""
-        yield f"Nothing that is here can still be lost, whoever starts first{rest}."
+        nothing = "Nothing else" if outsiders else "Nothing"
+        yield f"{nothing} that is here can still be lost, whoever starts first{rest}."
+
+
+def _on_outsiders(found: Sequence[Judged], all_judged: Sequence[Judged]) -> str:
+    """The sentence on records that only brokers have which are no replicas any more."""
+    pairs = [(each.partition.place, *pair) for each in found for pair in each.partition.outsiders]
+    records = sum(many for _, _, many in pairs)
+    names = [f"{place} (broker {node}: {many:,})" for place, node, many in pairs[:NAMED]]
+    more = f" and {len(pairs) - NAMED:,} more" if len(pairs) > NAMED else ""
+    are = "is" if records == 1 else "are"
+    return (
+        f"{count(records, 'record')}{_of(found, all_judged)} {are} only on brokers that are no replicas any"
+        f" more: {', '.join(names)}{more}. Copy these folders first: a broker that starts deletes such a"
+        " folder (up to Kafka 3.6) or sets it aside."
+    )
 
 
 def untraced_words(found: Untraced) -> str:

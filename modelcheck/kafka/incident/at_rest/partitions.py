@@ -59,6 +59,8 @@ class PartitionFiles:
     `staying` are the members of the ISR that are expected to stay where controllers start anew, None for all,
     and `fenced_last` the one of them that is expected to lose its session last, if any is (NOTE(sessions)).
     `unclean_elections` have the epoch and the leader of each, as far as the metadata log goes back.
+    `outsiders` are brokers that are no replicas any more, each with how many records its log has and none of
+    the replicas' logs.
     """
 
     place: TopicPartition
@@ -70,6 +72,7 @@ class PartitionFiles:
     unclean_elections: tuple[tuple[int, int], ...] = ()
     staying: tuple[int, ...] | None = None
     fenced_last: int | None = None
+    outsiders: tuple[tuple[int, int], ...] = ()
 
     @property
     def missing(self) -> tuple[int, ...]:

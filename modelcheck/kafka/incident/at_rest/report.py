@@ -49,6 +49,7 @@ def is_fine(each: Judged) -> bool:
         or each.wanted is None
         or each.partition.struck
         or each.untraced
+        or each.partition.outsiders
     ):
         return False
     return not each.wanted.lost

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+import modelcheck.kafka.settings.keys.levels as levels
+from modelcheck.kafka.settings.keys.catalogue import is_modelled
 from modelcheck.kafka.settings.readers.formats.tree import (
     Node,
     ScalarNode,
@@ -16,7 +18,15 @@ from modelcheck.kafka.settings.readers.formats.tree import (
 )
 from modelcheck.kafka.settings.readers.gathered import PAIR, Gathered
 from modelcheck.kafka.settings.readers.unread import comments, covers
-from modelcheck.kafka.settings.readings import About, Fact, FileKind, Reading, SettingLayer, Topic
+from modelcheck.kafka.settings.readings import (
+    About,
+    Fact,
+    FileKind,
+    Reading,
+    SettingLayer,
+    Topic,
+    is_template,
+)
 from spec.source import Source, Span
 
 _CREATE = re.compile(r"kafka-topics(?:\.sh)?\b(?P<rest>(?:\\\r?\n|[^\n;&|])*)")
@@ -28,8 +38,13 @@ _ALTER = re.compile(r"kafka-configs(?:\.sh)?\b(?P<rest>(?:\\\r?\n|[^\n;&|])*)")
 _ENTITY = re.compile(r"--entity-type[= ]+(topic|broker)s?\b|--(topic|broker)[= ]")
 _ENTITY_NAME = re.compile(r"--(?:entity-name|topic|broker)[= ]+[\"']?([^\s\"'\\]+)")
 _ADDED = re.compile(r"--add-config[= ]+[\"']?([^\s\"'\\]+)")
+_DELETED = re.compile(r"--delete-config[= ]+[\"']?([^\s\"'\\]+)")
+_NAME = re.compile(r"[\w.-]+")
 _ASSIGNMENT = re.compile(r"--replica-assignment[= ]+[\"']?(\d+(?::\d+)*)")  # of the first partition
 _CONFIG = re.compile(r"--config[= ]+[\"']?([\w.-]+)=([^\s\"'\\]+)")
+_LEVELS = re.compile(r"kafka-(?:features|storage)(?:\.sh|\.bat)?\b(?P<rest>(?:\\\r?\n|[^\n;&|])*)")
+_LEVEL = re.compile(r"--(metadata|release-version|feature)[= ]+[\"']?(?:([\w.]+)=)?([^\s\"'\\]+)")
+_VERB = re.compile(r"\b(?:upgrade|downgrade|disable|format)\b")
 _COMMANDS = ("entrypoint", "command", "args")
 _TOOL = re.compile(
     r"\bkafka-(?:topics|configs|acls|features|console-\w+|broker-api-versions|consumer-groups|get-offsets"
@@ -74,6 +89,8 @@ def read_script(source: Source) -> Reading | None:
     whole = ScalarNode(source.text, Span(0, len(source.text)))
     _topics(gathered, whole)
     _alterations(gathered, whole)
+    _deletions(gathered, whole)
+    _features(gathered, whole)
     reading = gathered.reading()
     return None if reading.says_nothing else reading
 
@@ -119,22 +136,87 @@ def _topics(gathered: Gathered, node: ScalarNode) -> None:
 
 
 def _alterations(gathered: Gathered, node: ScalarNode) -> None:
-    """Add what `kafka-configs --alter --add-config` commands in a text set."""
+    """Add what `kafka-configs --alter` commands in a text set, and the topics that they name."""
     text = gathered.source.text
     for command in _commands(gathered, _ALTER, node):
-        span = command.span("rest")
-        kind, named, added = (each.search(text, *span) for each in (_ENTITY, _ENTITY_NAME, _ADDED))
-        if kind is None or added is None or "--alter" not in command["rest"]:
+        owner = _owner(text, command)
+        if owner is None:
             continue
+        layer, named = owner
         entity = named[1] if named else ""
-        is_topic = "topic" in kind[0]
-        if is_topic and not entity:
+        if layer is SettingLayer.TOPIC and named and all(topic.name != entity for topic in gathered.topics):
+            gathered.topics.append(Topic(entity, gathered.source, Span(*named.span(1))))
+        added = _ADDED.search(text, *command.span("rest"))
+        if added is None:
             continue
-        of_brokers = SettingLayer.BROKER_DYNAMIC if entity else SettingLayer.CLUSTER_DYNAMIC
-        layer, whole = SettingLayer.TOPIC if is_topic else of_brokers, Span(*command.span())
         for one in PAIR.finditer(added[1]):
             key, value = (Span(*(added.start(1) + at for at in one.span(part))) for part in (1, 2))
-            gathered.add(one[1], one[2], layer, (key, value), entity, whole)
+            gathered.add(one[1], one[2], layer, (key, value), entity, Span(*command.span()))
+
+
+def _owner(text: str, command: re.Match[str]) -> tuple[SettingLayer, re.Match[str] | None] | None:
+    """Whose settings a command alters: their layer, and the name in the command; None if nobody's here."""
+    span = command.span("rest")
+    named = _ENTITY_NAME.search(text, *span)
+    if "--alter" not in command["rest"]:
+        return None
+    if command.re is _CREATE:  # kafka-topics, until 2.8
+        return (SettingLayer.TOPIC, named) if named else None
+    kind = _ENTITY.search(text, *span)
+    if kind is None or ("topic" in kind[0] and named is None):
+        return None
+    of_brokers = SettingLayer.BROKER_DYNAMIC if named else SettingLayer.CLUSTER_DYNAMIC
+    return SettingLayer.TOPIC if "topic" in kind[0] else of_brokers, named
+
+
+def _deletions(gathered: Gathered, node: ScalarNode) -> None:
+    """Take away what commands in a text delete of what was set before them, with a note.
+
+    Of which topic a name is that is filled in, nobody knows: what is deleted there was not read.
+    """
+    text = gathered.source.text
+    for command in (one for pattern in (_ALTER, _CREATE) for one in _commands(gathered, pattern, node)):
+        owner = _owner(text, command)
+        if owner is None or (owner[1] and is_template(owner[1][1])):
+            continue
+        layer, named = owner
+        entity = named[1] if named else ""
+        for deleted in _DELETED.finditer(text, *command.span("rest")):
+            keys = frozenset(_NAME.findall(deleted[1]))
+            gone = [
+                one
+                for one in gathered.given
+                if (one.layer, one.entity) == (layer, entity)
+                and one.key in keys
+                and one.key_span.start < deleted.start()
+            ]
+            gathered.given = [one for one in gathered.given if one not in gone]
+            gathered.passed += [one.key_span for one in gone]
+            gathered.passed.append(Span(*deleted.span(1)))
+            whose = f"topic {entity}" if layer is SettingLayer.TOPIC else f"broker {entity or 'default'}"
+            line = gathered.source.place(deleted.start())[1]
+            gathered.notes += [
+                f"`{key}` of {whose} is deleted in line {line}; where another file sets it, that counts"
+                for key in sorted(keys)
+                if is_modelled(key)
+            ]
+
+
+def _features(gathered: Gathered, node: ScalarNode) -> None:
+    """Add the features that `kafka-features` and `kafka-storage format` commands in a text set."""
+    text = gathered.source.text
+    for command in _commands(gathered, _LEVELS, node):
+        if _VERB.search(command["rest"]) is None or "--dry-run" in command["rest"]:
+            continue
+        for found in _LEVEL.finditer(text, *command.span("rest")):
+            name, level, span = found[2] or "metadata.version", found[3], Span(*found.span(3))
+            at = (Span(*found.span(2)) if found[2] else span, span)
+            if found[1] == "feature" and not found[2]:  # disable --feature NAME
+                name, level, at = found[3], "0", (span, span)
+            if name == "metadata.version" and level.isdecimal():
+                level = levels.named(int(level))
+            if is_modelled(name):
+                gathered.add(name, level, SettingLayer.CLUSTER_DYNAMIC, at)
 
 
 def _overrides(gathered: Gathered, node: ScalarNode, entity: str) -> None:

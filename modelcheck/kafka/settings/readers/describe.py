@@ -147,7 +147,9 @@ def _synonyms(source: Source, start: int, entry: re.Match[str], entity: _Entity)
         if layer is not None and synonym[3] != "null":
             key = Span(where + synonym.start(2), where + synonym.end(2))
             value = Span(where + synonym.start(3), where + synonym.end(3))
-            own = entity.name if layer in (SettingLayer.TOPIC, SettingLayer.BROKER_DYNAMIC) else ""
+            is_own = layer in (SettingLayer.TOPIC, SettingLayer.BROKER_DYNAMIC)
+            is_of_broker = layer is SettingLayer.BROKER_STATIC and entity.layer is SettingLayer.BROKER_DYNAMIC
+            own = entity.name if is_own or is_of_broker else ""
             yield Given(synonym[2], synonym[3], layer, source, key, value, own)
     if not found and entity.layer is not None and entry["value"] != "null":
         key = Span(start + entry.start("key"), start + entry.end("key"))

@@ -30,6 +30,7 @@ _BEFORE = re.compile(r"(?:^|\bnew |[=:,\[({\"'`/-]|--)[ \t]*[\"'`]?$")
 _KEY_SIGN = re.compile(r"[\"'`]?[ \t]*[:=|]")
 _AFTER = re.compile(r"\(|[\"'`]?[ \t]*(?:[:=]|[,\])}]|$)")
 _VALUE = re.compile(r"[\"'`]?\s*(?:=>|[:=|,])\s*(?:\(\w+\)\s*)?(?:\w+\.)?[\"'`]?([\w-]+)")
+_DELETED = re.compile(r"--delete-config[= ][ \t]*[\"']?(?:[\w.-]+,)*$")
 _NEAR = 80  # characters around a word that show whether it is in the place of a key
 _SHOWN = 12  # places in one file; the others are seen when these are corrected
 
@@ -154,7 +155,7 @@ def _is_set(source: Source, span: Span) -> bool:
     """Whether a word is at the position of a key, not in a sentence."""
     before = source.text[max(0, span.start - _NEAR) : span.start].rpartition("\n")[2]
     after = source.text[span.end : span.end + _NEAR].partition("\n")[0]
-    if _KEY_SIGN.match(after) or source.at(span).startswith("--"):
+    if _KEY_SIGN.match(after) or source.at(span).startswith("--") or _DELETED.search(before):
         return True
     return _BEFORE.search(before) is not None and _AFTER.match(after) is not None
 

@@ -17,6 +17,7 @@ from modelcheck.kafka.settings.resolution.cluster import (
     topics_in,
 )
 from modelcheck.kafka.settings.resolution.conflicts import find_conflicts
+from modelcheck.kafka.settings.resolution.idempotence import find_refused_producers, switches_idempotence_off
 from modelcheck.kafka.settings.resolution.internal_topics import as_made, internal, of_brokers
 from modelcheck.kafka.settings.resolution.own_topics import find_own_topics
 from modelcheck.kafka.settings.resolution.partition_states import PartitionState, partition_states
@@ -36,7 +37,7 @@ from modelcheck.kafka.settings.resolution.switches import (
     possible_controllers,
     switches,
 )
-from modelcheck.kafka.settings.resolution.unset import processes, with_unset
+from modelcheck.kafka.settings.resolution.unset import processes, with_other_brokers, with_unset
 from modelcheck.kafka.settings.resolution.voters import Voters, stated_voters
 from spec.diagnostics import Diagnostic, SpecError, as_json
 from spec.frozen import frozen
@@ -153,15 +154,21 @@ def resolve(
         return Known(version.value, values, readings, factor, producer, controller, upgraded)
 
     if sets_min_insync_of_a_broker(given):
-        first = switches(
-            known(given, ResolutionDiagnostics())
-        )  # that setting has no part in whether it is on
+        # Whether eligible leader replicas are on does not depend on that setting.
+        first = switches(known(given, ResolutionDiagnostics()))
         given = accepted_with_elr(given, findings) if first.eligible_leader_replicas.value else given
     about = known(given, findings)
     values, factor = about.values, about.factor
     count = stated_brokers(readings, brokers, factor.value, findings)
+    of = processes(readings, given)
+    values = {
+        key.name: with_other_brokers(values[key.name], key, of, version.value, count.value, findings)
+        for key in MODELLED
+    }
+    about = replace(about, values=values)
     made = switches(about)
     find_conflicts(version, count, chosen, values, made, findings)
+    find_refused_producers(producer, values, readings, findings)
     find_misplaced(readings, count, chosen, findings)
     if own is None:
         find_own_topics(readings, version, count, findings)
@@ -175,7 +182,7 @@ def resolve(
         brokers=count,
         topic=chosen,
         topics=topics_in(readings),
-        values=tuple(_settled(found, values, made) for found in values.values()),
+        values=tuple(_settled(found, values, made, findings.outside) for found in values.values()),
         switches=made,
         outside=tuple(findings.outside),
         ignored=tuple(findings.ignored),
@@ -213,7 +220,9 @@ def _values(
     return {key.name: with_unset(value, key, of, release, client, findings) for key, value in found.items()}
 
 
-def _settled(found: Effective, values: Mapping[str, Effective], made: Switches) -> Effective:
+def _settled(
+    found: Effective, values: Mapping[str, Effective], made: Switches, outside: Sequence[Remark]
+) -> Effective:
     """An unset value, as other settings determine it."""
     acks, elr, transactional = made.acks, made.eligible_leader_replicas, values["transactional.id"]
     if found.origin is not None or found.value is None:
@@ -222,6 +231,10 @@ def _settled(found: Effective, values: Mapping[str, Effective], made: Switches) 
         return replace(found, value=acks.value, why=acks.reason)
     if found.key == "enable.idempotence" and found.value and acks.value != "all":
         return replace(found, value=False, why=f"{acks.reason} switches it off")
+    if found.key == "enable.idempotence" and found.value and not transactional.value:
+        off = switches_idempotence_off(values["acks"].origin, outside)
+        why = found.why if off is None else f"{off.key}={off.value.strip()} at {off.place} switches it off"
+        return replace(found, value=off is None, why=why)
     if found.key == "enable.idempotence" and not found.value and transactional.value:
         return replace(found, value=True, why=f"transactional.id ({transactional.why}) switches it on")
     if found.key == "eligible.leader.replicas.version" and bool(found.value) is not elr.value:

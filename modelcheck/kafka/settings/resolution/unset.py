@@ -33,6 +33,9 @@ def processes(readings: Sequence[Reading], given: Sequence[Given]) -> Processes:
         for one in static
         if one.key in _IDS and "broker" in roles.get(one.home, "broker")
     }
+    for one in static:
+        if one.entity.isdecimal() and "broker" in roles.get(one.home, "broker"):
+            brokers.setdefault(one.entity, one)
     producers = [
         own[0]
         for reading in readings
@@ -41,6 +44,55 @@ def processes(readings: Sequence[Reading], given: Sequence[Given]) -> Processes:
         and not any(one.key in _WITH_ACKS and one.value.strip() != "false" for one in own)
     ]
     return {SettingLayer.BROKER_STATIC: tuple(brokers.values()), SettingLayer.PRODUCER: producers}
+
+
+def with_other_brokers(
+    found: Effective,
+    key: CatalogueKey,
+    of: Processes,
+    release: Version,
+    count: int,
+    findings: ResolutionDiagnostics,
+) -> Effective:
+    """The value of a key, or that of the brokers for which it is not set while they run, if that is worse.
+
+    These have the cluster's default, that of their file, or the release's.  Adds a warning (R0724) where one
+    differs, and a note where none of them is in the files; `count` is the number of brokers.
+    """
+    origin = found.origin
+    if origin is None or found.value is None or origin.layer is not SettingLayer.BROKER_DYNAMIC:
+        return found
+    alone = {one.entity for one in (origin, *found.overridden) if one.layer is origin.layer}
+    brokers = [one for one in of.get(SettingLayer.BROKER_STATIC, ()) if _id_of(one) not in alone]
+    if not brokers and len(alone) < count:
+        whose = f"broker {min(alone)}" if len(alone) == 1 else f"{len(alone)} brokers"
+        findings.notes.append(
+            f"{key.name} ({origin.place}) is set for {whose}, and the others are taken to be set like that"
+        )
+    wide = [one for one in found.overridden if one.layer is SettingLayer.CLUSTER_DYNAMIC]
+    others: list[tuple[Effective, Given]] = []
+    for broker in brokers:
+        theirs = wide or [one for one in found.overridden if one.home == broker.home]
+        text = theirs[-1].value if theirs else key.default(release)
+        if text is not None:
+            at = theirs[-1] if theirs else None
+            why = f"not given for broker {_id_of(broker)} at {broker.place}; the default"
+            why = why if at is None else f"{at.layer} at {at.place}"
+            rest = (origin, *(one for one in found.overridden if one is not at))
+            others.append((Effective(key.name, parse(key, text, release), at, why, rest), at or broker))
+    values = [each.value for each, _ in others if each.value is not None]
+    worst = key.worst_of([found.value, *values])
+    if worst == 0:
+        return found
+    other, shown = others[worst - 1]
+    note = Note(origin.source, origin.span, f"broker {origin.entity} has `{origin.value.strip()}`")
+    findings.warnings.append(not_the_same(key, shown, (note,)))
+    return other
+
+
+def _id_of(broker: Given) -> str:
+    """The id of a broker, from the setting that stands for it."""
+    return broker.value.strip() if broker.key in _IDS else broker.entity
 
 
 def with_unset(

@@ -16,8 +16,10 @@ from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
 from modelcheck.kafka.files import partition_log
 from modelcheck.kafka.files.directories import read_directory
+from modelcheck.kafka.files.metadata.records import ConfigSet
 from modelcheck.kafka.incident.at_rest import directories
 from tests.modelcheck.conftest import CLUSTERS
+from tests.modelcheck.kafka.files.made_cluster import MadeCluster
 from tests.modelcheck.kafka.files.written import batch, epochs, log
 
 
@@ -258,6 +260,26 @@ def test_a_log_cut_off_ends_before_the_damage(
     assert not topic(found, "quiet")["outcomes"][0]["lost"]
 
 
+@pytest.mark.parametrize(("policy", "told"), [("delete", 1), ("compact,delete", 0)])
+def test_a_segment_that_is_missing_is_told(
+    policy: str, told: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cluster = MadeCluster()
+    cluster.produce(30)
+    cluster.records.append(ConfigSet(2, "orders", "cleanup.policy", policy))
+    cluster.write(tmp_path)
+    folder = tmp_path / "broker1" / "orders-0"
+    log(folder, [(n, 0) for n in range(10)])
+    log(folder, [(n, 0) for n in range(20, 30)], segment=20)
+
+    code, found = asked(capsys, tmp_path)
+
+    assert [f"{folder}: no segment has offsets 10 to 19" in each for each in found["problems"]] == [
+        True
+    ] * told
+    assert code == (Exit.UNKNOWN if told else Exit.EXPECTED)
+
+
 def test_a_flipped_bit_is_found_where_a_broker_looks(
     copied: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -351,6 +373,44 @@ def test_a_folder_of_a_deleted_topic_is_left_out(
 
     assert "of another topic of this name" in found["problems"][0]
     assert topic(found, "orders")["replicas"][0]["folder"] is None
+
+
+def test_records_that_only_a_former_replica_has_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A log that was left out: its broker deletes it at its start, or sets it aside (`findStrayReplicas`)."""
+    cluster = MadeCluster()
+    cluster.produce(100)
+    cluster.kill(3)
+    cluster.ends[3] = 150  # acknowledged by it alone, as with acks=1
+    cluster.produce(10)
+    cluster.reassign(1, 2)
+    cluster.write(tmp_path)
+
+    code, found = asked(capsys, tmp_path)
+
+    assert topic(found, "orders")["only_on_others"] == {"3": 40}
+    assert (
+        "40 records are only on brokers that are no replicas any more: orders-0 (broker 3: 40)."
+        in (found["answer"])
+    )
+    assert code == Exit.VIOLATED
+
+
+def test_a_former_replica_that_has_nothing_of_its_own_is_no_matter(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cluster = MadeCluster()
+    cluster.produce(100)
+    cluster.stop(3)
+    cluster.produce(10)
+    cluster.reassign(1, 2)
+    cluster.write(tmp_path)
+
+    _, found = asked(capsys, tmp_path)
+
+    assert topic(found, "orders")["only_on_others"] == {}
+    assert "no replicas any more" not in found["answer"]
 
 
 def test_what_was_read_before_an_interruption_is_told(

@@ -193,6 +193,22 @@ def test_what_comes_behind_a_snapshot_is_added_to_it(tmp_path: Path) -> None:
     assert (state(found.image).isr, state(found.image).partition_epoch) == ((3,), 10)
 
 
+@pytest.mark.parametrize(("snapshot", "missing"), [(None, "0 to 11"), (10, "10 to 11"), (12, None)])
+def test_what_no_snapshot_reaches_over_is_told(
+    snapshot: int | None, missing: str | None, tmp_path: Path
+) -> None:
+    """Kafka does not start so (KafkaMetadataLog: Inconsistent snapshot state); a copy may be."""
+    if snapshot is not None:
+        whole = [encoded(TopicCreated("t", TOPIC)), encoded(FIRST)]
+        (tmp_path / f"{snapshot:020}-{2:010}.checkpoint").write_bytes(batch(0, whole, 2))
+    change = batch(12, [encoded(PartitionChanged(0, TOPIC, isr=(3,)))], 4)
+    (tmp_path / f"{12:020}.log").write_bytes(change)
+
+    found = [each.what.split(" are")[0] for each in read_metadata(tmp_path).damaged]
+
+    assert found == ([] if missing is None else [f"metadata records {missing}"])
+
+
 def test_metadata_that_is_damaged_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
     good = batch(0, [encoded(TopicCreated("t", TOPIC)), encoded(FIRST)], 1)
     (tmp_path / f"{0:020}.log").write_bytes(good + b"\0\0\0")
