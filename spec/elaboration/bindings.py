@@ -9,7 +9,7 @@ import spec.syntax.expressions as se
 from spec.elaboration.elaborator import Elaborator
 from spec.elaboration.names import KEYS, usable
 from spec.elaboration.scopes import Binding, TypeEnv
-from spec.model.op import Quantifier
+from spec.model.op import Op, Quantifier
 from spec.wording import an
 
 
@@ -65,6 +65,9 @@ def _domain(e: Elaborator, binder: se.Binder, env: TypeEnv) -> tuple[ir.Expr, t.
         help_ = "a set, bag, seq or option has"
         if t.is_number(domain.type):
             help_ = f"for the numbers up to it write `0..{e.problems.shown(binder.domain.span)}`"
+        elif isinstance(domain, ir.Apply) and domain.op is Op.THE and not isinstance(binder.domain, se.Call):
+            shown = e.problems.shown(binder.domain.span)
+            help_ = f"a test above says that it is there, so write `{shown}` for its value"
         return (
             e.fail("R0317", binder.domain.span, message, label=str(domain.type), help=help_),
             t.UNKNOWN,

@@ -210,8 +210,7 @@ class ExpressionElaborator:
             case se.Call():
                 return references.call(self, node, env, hint)
             case se.Method():
-                help_ = "expressions have no such calls; to change the state write it as a statement"
-                return self.fail("R0311", node.span, f"`.{node.name.text}(…)` is a statement", help=help_)
+                return references.method(self, node)
             case se.Get():
                 return parts.get(self, node, env)
             case se.Index():

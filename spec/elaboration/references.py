@@ -35,6 +35,25 @@ _FOREIGN_FUNCTIONS = {  # words of other languages, in lower case and without `_
         ("pick", "oneof"), "`choose x in $` as a statement, or a parameter `x in $` of the action"
     ),
 }
+_FOREIGN_METHODS = {
+    "size": "`size($)`",
+    **dict.fromkeys(("push", "pushback"), "`$ + [e]`"),
+    "insert": "`$ + {e}`",
+    "union": "`$ + S`",
+    **dict.fromkeys(("intersect", "intersection"), "`$ & S`"),
+    **dict.fromkeys(("diff", "difference", "minus", "exclude", "setminus"), "`$ - S`"),
+    **dict.fromkeys(("filter", "select"), "`{x in $ where P}`"),
+    "map": "`{e for x in $}`",
+    **dict.fromkeys(("forall", "all", "every"), "`forall x in $. P`"),
+    **dict.fromkeys(("exists", "any", "some"), "`exists x in $. P`"),
+}
+VERBS = {  # what follows a dot in a statement, and of what
+    "append": "a seq",
+    "add": "a set or bag",
+    "remove": "a set or bag",
+    "send": "a network",
+    "receive": "a network",
+}
 
 
 def named(e: Elaborator, node: se.Name, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
@@ -131,10 +150,29 @@ def call(e: Elaborator, node: se.Call, env: TypeEnv, hint: t.Type | None) -> ir.
     help_ = suggest(name, known)
     if name in declared.actions:
         help_ = f"actions are not called; `enabled({name})` asks whether it can happen"
-    elif (ours := _FOREIGN_FUNCTIONS.get(name.lower().replace("_", ""))) is not None:
+    elif (ours := _ours(name)) is not None:
         shown = e.problems.shown(node.args[0].value.span) if node.args else "x"
         help_ = f"write {ours.replace('$', shown)}"
     return e.fail("R0208", node.name.span, f"there is no function `{name}`", help=help_)
+
+
+def method(e: Elaborator, node: se.Method) -> ir.Expr:
+    """Report `x.append(v)` in an expression, and `x.length()`, which is nothing at all."""
+    name = node.name.text
+    if name in VERBS:
+        help_ = "expressions have no such calls; to change the state write it as a statement"
+        return e.fail("R0311", node.span, f"`.{name}(…)` is a statement", help=help_)
+    ours = f"`{name}($)`" if name in FUNCTIONS and len(node.args) == 0 else _ours(name)
+    help_ = "expressions have no such calls: functions go before their arguments, `f(x)`"
+    if ours is not None:
+        help_ = f"write {ours.replace('$', e.problems.shown(node.of.span))}"
+    return e.fail("R0208", node.name.span, f"there is no `.{name}(…)`", help=help_)
+
+
+def _ours(name: str) -> str | None:
+    """What to write for a function of another language; `$` is what it is of."""
+    plain = name.lower().replace("_", "")
+    return _FOREIGN_FUNCTIONS.get(plain) or _FOREIGN_METHODS.get(plain)
 
 
 def _apply_function(

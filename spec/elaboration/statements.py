@@ -16,21 +16,13 @@ from spec.diagnostics import suggest
 from spec.elaboration.builtins import cached_field, flush_type
 from spec.elaboration.expressions import ExpressionElaborator
 from spec.elaboration.names import Declarations, DeclaredVariable
+from spec.elaboration.references import VERBS
 from spec.elaboration.scopes import SlotFrame, TypeEnv, Use
 from spec.elaboration.sequences import remove_first
 from spec.model.op import Op
 from spec.model.walk import walk_statements
 from spec.source import Span
 from spec.wording import an, listed
-
-_VERBS = {
-    "append": "a seq",
-    "add": "a set or bag",
-    "remove": "a set or bag",
-    "send": "a network",
-    "receive": "a network",
-}
-
 
 _MEMBERSHIP = {"contains", "has", "includes"}  # words of other languages between a set and a member
 
@@ -318,8 +310,8 @@ class StatementElaborator:
             self.problems.add("R0406", call.span, "this does nothing", help=help_)
             return
         verb = call.name.text
-        if verb not in _VERBS:
-            help_ = suggest(verb, _VERBS) or f"there are {listed(_VERBS)}"
+        if verb not in VERBS:
+            help_ = suggest(verb, VERBS) or f"there are {listed(VERBS)}"
             self.problems.add("R0208", call.name.span, f"there is no statement `.{verb}(…)`", help=help_)
             return
         target = self.place(call.of, env)
@@ -357,13 +349,13 @@ class StatementElaborator:
     def _unsuited(self, verb: str, variable: DeclaredVariable, of: t.Type, call: se.Method) -> None:
         """Report a verb that the type does not have."""
         shown = an(of)
-        verbs = [name for name, takes in _VERBS.items() if type(of).__name__.lower() in takes.split()]
+        verbs = [name for name, takes in VERBS.items() if type(of).__name__.lower() in takes.split()]
         help_ = f"{an(type(of).__name__.lower())} has {listed(verbs)}" if verbs else ""
         if variable.name in self.declared.networks:
             shown = "all channels at once" if isinstance(of, t.Map) else "a network"
             where = f"{variable.name}[…]" if isinstance(of, t.Map) else variable.name
             help_ = f"write `{where}.send(…)` or `{where}.receive(…)`"
-        message = f"`{verb}` is for {_VERBS[verb]}, and this is {shown}"
+        message = f"`{verb}` is for {VERBS[verb]}, and this is {shown}"
         self.problems.add("R0322", call.name.span, message, help=help_)
 
     def _changed(self, verb: str, now: ir.Expr, of: t.Type, value: ir.Expr, span: Span) -> ir.Expr:

@@ -53,12 +53,40 @@ _FOREIGN = {
     "|": "`+` for a union of sets, `or` for booleans",
     "~": "`not`",
     "<>": "`!=`",
+    "/=": "`!=`",
     "++": "`+`",
+    "|->": "`[k: K -> e]` for a map, `R(f = e)` for a record",
     "?": "`if c then a else b`",
 }
 
 
-_TARGET = r"[A-Za-z_]\w*(?:\.\w+|\[[^\[\]]*\])*"  # of an assignment
+_BACKSLASHED = {  # words of TLA+; the empty one is `S \\ T`
+    "": "`-`",
+    **dict.fromkeys(("union", "cup", "o", "circ"), "`+`"),
+    **dict.fromkeys(("intersect", "cap"), "`&`"),
+    "in": "`in`",
+    "notin": "`not in`",
+    "subseteq": "`subset`",
+    "A": "`forall x in S. P`",
+    "E": "`exists x in S. P`",
+    "div": "`/`",
+    "leq": "`<=`",
+    "geq": "`>=`",
+    "land": "`and`",
+    "lor": "`or`",
+    **dict.fromkeys(("lnot", "neg"), "`not`"),
+    **dict.fromkeys(("X", "times"), "`(T, U)` for a type of pairs"),
+}
+
+_TARGET = r"(?:the\([^()]*\)|[A-Za-z_]\w*)(?:\.\w+|\[[^\[\]]*\])*"  # of an assignment
+_BEGINS = r"(?:^|[{};]|  )\s*"  # a statement
+_FOREIGN_STATEMENTS = {
+    **dict.fromkeys(("await", "when", "guard", "wait"), "`require e`"),
+    "while": "`for x in S { … }`, which goes through the members of `S`",
+    **dict.fromkeys(("switch", "match"), "`if e { … } else if f { … }`"),
+    **dict.fromkeys(("pick", "with", "nondet", "select"), "`choose x in S where e`"),
+    **dict.fromkeys(("var", "val", "const"), "`let x = e`"),
+}
 _FOREIGN_DECLARATIONS = {
     "property": "an `invariant` of states, a `step` of steps, a `leadsto` of runs",
     "safety": "`invariant NAME: e`",
@@ -134,7 +162,8 @@ def _unclosed(place: _ErrorPlace) -> SyntaxMistake | None:
 def _misspelt(place: _ErrorPlace) -> SyntaxMistake | None:
     """The message for a misspelling of a keyword allowed there, or one word earlier."""
     words = [word for word in place.expected if word.isalpha()]
-    help_ = suggest(place.found, words) if place.found.isalpha() else ""
+    read = place.found.isalpha() and place.found not in {"in", "is", "or"}  # which are spelt right
+    help_ = suggest(place.found, words) if read else ""
     return place.says(f"unexpected `{place.found}`", help_) if help_ else None
 
 
@@ -258,14 +287,65 @@ def _foreign_quantifier(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _changed_in_place(place: _ErrorPlace) -> SyntaxMistake | None:
-    """The message for `x += 1`, `x -= 1` and `x++`, of which the first sign may be read already as ours."""
-    before = place.before.rstrip("+-")
-    target = re.search(rf"(?:[\n{{]|  )\s*({_TARGET})\s*$", before)
-    sign = re.match(r"\+\+|\+=|-=", place.before[len(before) :] + place.here)
-    if target is None or sign is None:
+    """The message for `x += 1`, `x *= 2`, `x++` and `x--`, whose first sign may be read already as ours.
+
+    `q ++ r` joins sequences in other languages, and `--` begins a comment in some.
+    """
+    before = place.before.rstrip("+-*/%")
+    target = re.search(rf"{_BEGINS}({_TARGET})(\s*)$", before)
+    sign = re.match(r"(\+\+|--)(\s*(?:[;}\n]|$))?|[-+*/%]=", place.before[len(before) :] + place.here)
+    if target is None or sign is None or (sign[1] and target[2] and sign[2] is None):
         return None
-    help_ = f"write `{target[1]} := {target[1]} {sign[0][0]} {'1' if sign[0] == '++' else '…'}`"
+    said, amount = sign[1] or sign[0], "1" if sign[1] else "…"
+    help_ = f"write `{target[1]} := {target[1]} {said[0]} {amount}`"
+    return place.says(f"`{said}` is not an operator of this language", help_)
+
+
+def _sent_or_received(place: _ErrorPlace) -> SyntaxMistake | None:
+    """The message for `net ! m` and `net ? m`, which send and receive in Promela."""
+    network = re.search(rf"{_BEGINS}({_TARGET})\s*$", place.before)
+    sign = re.match(r"!(?!=)|\?", place.here)
+    if network is None or sign is None or network[1] in _WORDS | _INNER_WORDS | {"or", "in"}:
+        return None
+    receives = f"a parameter `m in {network[1]}`, then `{network[1]}.receive(m)`"
+    help_ = f"write `{network[1]}.send(…)`" if sign[0] == "!" else f"write {receives}"
     return place.says(f"`{sign[0]}` is not an operator of this language", help_)
+
+
+def _foreign_statement(place: _ErrorPlace) -> SyntaxMistake | None:
+    """The message for `await e`, `while e`, `pick x in S`: the word is read as a name that ends there."""
+    words = "|".join(_FOREIGN_STATEMENTS)
+    found = re.search(rf"{_BEGINS}({words})\s+\(*[\w.\[\]]*\)*\s*$", place.before)
+    if found is None or not {"}", ":="} & place.expected:
+        return None
+    line = place.at.start - len(place.before)
+    there = Span(line + found.start(1), line + found.end(1))
+    message = f"`{found[1]}` is not a word of this language"
+    return SyntaxMistake(message, f"write {_FOREIGN_STATEMENTS[found[1]]}", there)
+
+
+def _condition_of_a_choice(place: _ErrorPlace) -> SyntaxMistake | None:
+    """The message for `choose x in S: P` and `choose x in S | P`: the condition follows `where`."""
+    choice = re.search(r"\b(choose\s+\w+\s*(?:\bin\b|:)\s*[^{}:|;]*?)\s*$", place.before)
+    if choice is None or re.match(r":(?!=)|\|(?!\|)", place.here) is None or "where" not in place.expected:
+        return None
+    message = f"`{place.here[0]}` does not begin the condition of a choice"
+    return place.says(message, f"write `{choice[1]} where …`")
+
+
+def _arrow(place: _ErrorPlace) -> SyntaxMistake | None:
+    """The message for `p -> q`, and for a map in braces."""
+    if not place.here.startswith("->"):
+        return None
+    return place.says("unexpected `->`", "write `implies` between conditions; a map is `[k: K -> e]`")
+
+
+def _number_of_members(place: _ErrorPlace) -> SyntaxMistake | None:
+    """The message for `|S|`."""
+    of = re.match(rf"\|\s*({_TARGET})\s*\|", place.here)
+    if of is None or re.search(r"(?:\w|[)\]}])\s*$", place.before) is not None:
+        return None
+    return place.says("`|` is not an operator of this language", f"write `size({of[1]})`")
 
 
 def _foreign_operator(place: _ErrorPlace) -> SyntaxMistake | None:
@@ -274,6 +354,11 @@ def _foreign_operator(place: _ErrorPlace) -> SyntaxMistake | None:
     for sign in sorted(_FOREIGN, key=len, reverse=True):
         if place.here.startswith(sign) or (len(sign) > 1 and late.startswith(sign)):
             return place.says(f"`{sign}` is not an operator of this language", f"write {_FOREIGN[sign]}")
+    word = re.match(r"\\([A-Za-z]*)", place.here)
+    if word is not None and word[1] in _BACKSLASHED:
+        what = f"`\\{word[1]}` is not an operator of this language"
+        of_a_map = word[1] == "in" and re.search(r"\[\s*\w+\s*$", place.before) is not None
+        return place.says(what, f"write {'`[k: K -> e]` for a map' if of_a_map else _BACKSLASHED[word[1]]}")
     return None
 
 
@@ -361,7 +446,7 @@ def _part_of_a_tuple(place: _ErrorPlace) -> SyntaxMistake | None:
 
 def _condition_in_braces(place: _ErrorPlace) -> SyntaxMistake | None:
     """The message for `{x in S : P}` and `{x in S | P}`: the condition of a set follows `where`."""
-    binder = re.search(r"\{\s*(\w+\s*(?:\bin\b|:)\s*[^{}:|]*?)\s*$", place.before)
+    binder = re.search(r"\{\s*(\w+\s*(?:\bin\b|:(?!=))\s*[^{}:|]*?)\s*$", place.before)
     if binder is None or place.found not in {":", "|"}:
         return None
     help_ = f"write `{{{binder[1]} where …}}`"
@@ -455,11 +540,16 @@ def _part_of_a_rate(place: _ErrorPlace) -> SyntaxMistake | None:
     return None
 
 
-def _unclosed_string(place: _ErrorPlace) -> SyntaxMistake | None:
-    """The message for a string without closing quote."""
-    if place.here.startswith('"'):
+def _quoted(place: _ErrorPlace) -> SyntaxMistake | None:
+    """The message for a quoted text without closing quote, and for one where a value or `says` is wanted."""
+    if not place.here.startswith('"'):
+        return None
+    if len(place.found) < 2 or not place.found.endswith('"'):
         return place.says("the quoted text does not end on its line", 'close it with `"`')
-    return None
+    if "says" in place.expected:
+        return place.says("unexpected quoted text", "write `says` before it")
+    help_ = "the members of an enum are names, without quotes; text follows `says`"
+    return place.says("a quoted text is no value", help_)
 
 
 _RULES: tuple[Callable[[_ErrorPlace], SyntaxMistake | None], ...] = (
@@ -481,17 +571,22 @@ _RULES: tuple[Callable[[_ErrorPlace], SyntaxMistake | None], ...] = (
     _foreign_declaration,
     _part_of_a_tuple,
     _condition_in_braces,
+    _condition_of_a_choice,
+    _foreign_statement,
+    _number_of_members,
     _comparison_as_statement,
     _misspelt_before,
     _misspelt_inside,
     _misspelt,
     _half_a_declaration,
-    _unclosed_string,
+    _quoted,
     _part_of_a_rate,
     _shared_domain,
     _set_after_colon,
     _colon_after_quantifier,
     _changed_in_place,
+    _sent_or_received,
+    _arrow,
     _foreign_operator,
     _chained_comparison,
     _network_in_brackets,
