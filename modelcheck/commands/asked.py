@@ -38,7 +38,7 @@ def captured(run: Callable[[Output], int]) -> tuple[Exit, str, str]:
 
 def parsed(command: ModuleType, words: Iterable[str]) -> argparse.Namespace:
     """The arguments of a command. Raises SpecError."""
-    parser = _StrictParser(prog=command.__name__.rpartition(".")[2])
+    parser = _StrictParser(prog=command.__name__.rpartition(".")[2], add_help=False)
     command.add_arguments(parser)
     parser.set_defaults(followups=())  # which are for people
     return parser.parse_args([*words])

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from math import inf
-from time import monotonic
+from time import monotonic, sleep
 from types import FrameType
 from typing import Self
 
@@ -22,6 +23,7 @@ from modelcheck.contract.result import End
 from modelcheck.processes.starting import is_leaving
 
 ENDING: tuple[int, ...] = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+LEFT = 0.02  # seconds until a callback in which a request was lost is over
 ECHO = 0.5  # seconds in which the next signal is the same request: `timeout` sends two, as do shells
 
 Handler = Callable[[int, FrameType | None], object] | int | None
@@ -49,6 +51,10 @@ class Requests:
         self._over = monotonic() + ECHO
         return True
 
+    def lost(self) -> None:
+        """Note that the last request had no effect: the next signal is a new one."""
+        self._over = -inf
+
 
 class EndHandler:
     """A signal handler that calls `heard` for each request to end."""
@@ -71,9 +77,39 @@ def interrupt() -> None:
 @contextmanager
 def requests_to_end() -> Iterator[None]:
     """A context in which every signal that asks to end raises KeyboardInterrupt."""
-    usual = (signal.SIG_DFL, signal.default_int_handler)
-    with _handled(EndHandler(interrupt, Requests()), lambda _, known: known in usual or is_leaving(known)):
+    usual, requests = (signal.SIG_DFL, signal.default_int_handler), Requests()
+    wanted = _handled(EndHandler(interrupt, requests), lambda _, known: known in usual or is_leaving(known))
+    with wanted, _repeated(requests):
         yield
+
+
+@contextmanager
+def _repeated(requests: Requests) -> Iterator[None]:
+    """A context in which a request comes again that was lost in a finaliser or a callback of references.
+
+    Whatever these raise is dropped, and importing a module runs such a callback.
+    """
+    hook = sys.unraisablehook
+
+    def lost(args: sys.UnraisableHookArgs) -> None:
+        if args.exc_type is KeyboardInterrupt and threading.current_thread() is threading.main_thread():
+            requests.lost()
+            threading.Thread(target=_send_again, args=(threading.get_ident(),), daemon=True).start()
+        else:
+            hook(args)
+
+    sys.unraisablehook = lost
+    try:
+        yield
+    finally:
+        if sys.unraisablehook is lost:  # and no other hook around it
+            sys.unraisablehook = hook
+
+
+def _send_again(to: int) -> None:
+    """Send Ctrl-C to a thread, when it has left the callback."""
+    sleep(LEFT)
+    signal.pthread_kill(to, signal.SIGINT)
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from pyspark import cloudpickle
 from pyspark.sql import Column, DataFrame
 from pyspark.sql.functions import col, sha2, struct, to_json
 from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import DataType
 
 from modelcheck.processes.workers import Mail
 from spark_explore.cluster.session import ship
@@ -116,6 +117,13 @@ def answered(rows: DataFrame, columns: Sequence[str], asker: Asker, *, keeps: bo
 def column(name: str) -> Column:
     """The column with a name, which may have dots."""
     return col(f"`{name}`")
+
+
+def insist_on_type(rows: DataFrame, name: str, wanted: DataType) -> None:
+    """Raise SpecError for a column of another type."""
+    found = rows.schema[name].dataType.simpleString()
+    if found != wanted.simpleString():
+        raise mistyped("columns", name, f"`{name}` is {found}, and no {wanted.simpleString()}")
 
 
 PARTS = pa.schema([(ROW, pa.string()), (PART, pa.int32()), (VALUES, pa.binary())])

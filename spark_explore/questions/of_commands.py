@@ -9,11 +9,12 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
+from pyspark.sql.types import ArrayType, StringType
 
 from modelcheck.commands.asked import asked_for_data
 from modelcheck.commands.registry import COMMANDS
 from modelcheck.processes.workers import Mail
-from spark_explore.questions.answered import Asked, TableQuestion, answered
+from spark_explore.questions.answered import Asked, TableQuestion, answered, insist_on_type
 from spec.diagnostics import mistyped, suggest
 from spec.frozen import frozen
 
@@ -39,6 +40,7 @@ def commands(questions: DataFrame, command: str) -> DataFrame:
     if WORDS not in questions.columns:
         message = "no column has the words of a command"
         raise mistyped("columns", ", ".join(questions.columns), message, f"call an array of them `{WORDS}`")
+    insist_on_type(questions, WORDS, ArrayType(StringType()))
     return answered(questions, [WORDS], CommandAsker(command))
 
 
@@ -56,8 +58,10 @@ class CommandAsker:
         return Mail(())
 
     def read(self, values: Asked) -> Iterator[TableQuestion]:
-        """The question of the words."""
+        """The question of the words. Raises SpecError for a null."""
         words = values.get(WORDS, ())
+        if None in words:
+            raise mistyped(WORDS, "", f"word {1 + words.index(None)} of {len(words)} is null")
         yield TableQuestion(tuple(words), tuple(words), {})
 
     def ask(self, question: tuple[str, ...]) -> Iterator[Mapping[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -9,7 +10,9 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
+from pyspark.sql.types import MapType, StringType
 
+from modelcheck.asking.overrides import as_typed
 from modelcheck.asking.sweep import Axis
 from modelcheck.commands.kafka.frontier import STATES as STATES_OF_CELL
 from modelcheck.commands.kafka.frontier import USUAL_GUARANTEES
@@ -38,8 +41,8 @@ from modelcheck.kafka.settings.resolution.of_topic import ReadingsOfTopics
 from modelcheck.kafka.settings.resolution.possible import resolve_possible
 from modelcheck.kafka.settings.resolution.settings import Settings
 from modelcheck.processes.workers import Mail
-from spark_explore.questions.answered import Asked, TableQuestion, answered, no_question, said
-from spec.diagnostics import SpecError, mistyped
+from spark_explore.questions.answered import Asked, TableQuestion, answered, insist_on_type, no_question, said
+from spec.diagnostics import Diagnostic, SpecError, mistyped
 from spec.frozen import frozen
 from spec.source import Source
 
@@ -77,6 +80,7 @@ def reviews(clusters: DataFrame, *, faults: int = FAULTS, states: int = STATES_O
     if FILES not in clusters.columns:
         message = "no column has the files of a cluster"
         raise mistyped("columns", ", ".join(clusters.columns), message, f"call a map of them `{FILES}`")
+    insist_on_type(clusters, FILES, MapType(StringType(), StringType()))
     columns = [FILES, *(name for name in GIVEN if name in clusters.columns)]
     return answered(clusters, columns, TopicAsker(faults, states), keeps=False)
 
@@ -168,10 +172,14 @@ class TopicAsker:
 
     def parts(self, values: Asked) -> Iterator[TopicsOfCluster]:
         """The topics of the files, some at a time. Raises SpecError."""
-        files: Mapping[str, str] = values.get(FILES, {})
-        readings = read_files(files, load=lambda name: (name, files[name].encode()))
-        options = tuple(map(values.get, GIVEN))
-        whole = TopicsOfCluster(topics_to_review(readings, options[0]), readings, *options)
+        files: Mapping[str, str | None] = values.get(FILES, {})
+        if not files:
+            raise mistyped(FILES, "", "the row has no file")
+        readings = read_files(files, load=lambda name: (name, _bytes(name, files[name])))
+        release, client = (as_typed(values[name]) if name in values else None for name in GIVEN[:2])
+        brokers = _brokers(values.get(GIVEN[2]))
+        topics = topics_to_review(readings, release)
+        whole = TopicsOfCluster(topics, readings, release, client, brokers)
         among = ReadingsOfTopics(readings)
         try:
             whole.settings(among, whole.topics[0])
@@ -200,6 +208,23 @@ class TopicAsker:
         answers = zip(ANSWERS, answer_values(found), strict=True)
         today = zip(TODAY, today_values(found), strict=True)
         yield {**dict(_typed(answers)), **dict(_typed(today)), "complete": found.complete}
+
+
+def _bytes(name: str, text: str | None) -> bytes:
+    """The bytes of a file. Raises SpecError for one without a text."""
+    if text is None:
+        raise SpecError([Diagnostic("R0702", Source(name, ""), None, f"`{name}` has no text")])
+    return text.encode()
+
+
+def _brokers(value: str | int | None) -> int | None:
+    """A number of brokers, of whatever type its column is. Raises SpecError."""
+    if value is None:
+        return None
+    text = as_typed(value)
+    if not re.fullmatch(r"-?[0-9]{1,9}", text):
+        raise mistyped("--brokers", text, f"`{text}` is not a whole number of brokers")
+    return int(text)
 
 
 def _without_text(source: Source) -> tuple[Any, ...]:

@@ -112,6 +112,28 @@ def test_an_echo_is_known_though_the_first_was_heard_by_work_that_has_ended(cloc
     assert work.ended == "interrupted"
 
 
+class Held:
+    """What gets a signal while it is freed, where no exception can be raised."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __del__(self) -> None:
+        signal.raise_signal(self.number)
+
+
+@pytest.mark.parametrize("number", ENDING, ids=NAMES)
+def test_a_request_that_is_lost_in_a_finaliser_comes_again(number: int) -> None:
+    hook = sys.unraisablehook
+    held = [Held(number)]
+    with requests_to_end():
+        held.clear()
+        with pytest.raises(KeyboardInterrupt):
+            time.sleep(30)
+
+    assert sys.unraisablehook is hook
+
+
 def test_work_in_other_work_leaves_it_to_that() -> None:
     heard: list[str] = []
     outer = at_request(lambda: heard.append("outer"))

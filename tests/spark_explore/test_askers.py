@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pyspark import cloudpickle
+from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 
 import modelcheck
 from modelcheck.asking.models import pick_checks
@@ -26,10 +27,12 @@ from spark_explore.questions.answered import (
     DivideRows,
     PartAsker,
     ReadQuestions,
+    insist_on_type,
 )
 from spark_explore.questions.of_commands import CommandAsker
 from spark_explore.questions.of_kafka import ConfigurationAsker, TopicAsker
 from spark_explore.questions.of_models import PointAsker
+from spec.diagnostics import SpecError
 from spec.load import load
 
 Rows = list[dict[str, Any]]
@@ -204,7 +207,13 @@ def test_a_topic_that_cannot_be_is_the_only_one_with_a_problem() -> None:
     assert by_topic == {"a": (None, False), "b": ("kept", True), "c": ("kept", True)}
 
 
-@pytest.mark.parametrize("options", [{"kafka": "x"}, {"client": "cobol 1"}, {"brokers": 0}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"kafka": "x"}, {"kafka": 3}, {"client": "cobol 1"}, {"client": True}),
+        *({"brokers": 0}, {"brokers": 3.5}, {"brokers": "many"}, {"brokers": True}, {"brokers": 10**30}),
+    ],
+)
 def test_an_option_that_cannot_be_is_one_problem_of_its_cluster(options: Mapping[str, object]) -> None:
     rows = [{"files": {"topics.txt": described({"a": 1, "b": 1})}, **options}]
     found, asked = answers(TopicAsker(0, 1000), rows, f"option {options}")
@@ -212,6 +221,25 @@ def test_an_option_that_cannot_be_is_one_problem_of_its_cluster(options: Mapping
     assert asked == 1
     assert [row["topic"] for row in found] == [None]
     assert found[0]["problem"]
+
+
+@pytest.mark.parametrize("files", [None, {}, {"topics.txt": described({"a": 1}), "none.txt": None}])
+def test_a_row_without_a_text_has_a_problem(files: object) -> None:
+    found, _ = answers(TopicAsker(0, 1000), [{} if files is None else {"files": files}], f"files {files}")
+
+    assert [bool(row["problem"]) for row in found] == [True]
+
+
+def test_options_are_of_any_type_that_tells_them() -> None:
+    files = {"server.properties": "default.replication.factor=2\n"}
+    rows: list[dict[str, object]] = [
+        {"files": files, "kafka": "3.7", "brokers": 3},
+        {"files": files, "kafka": 3.7, "brokers": "3"},
+    ]
+    found = read(TopicAsker(0, 1000), rows, "types")
+    one, other = ([told_of(row) | {QUESTION: None} for row in found if row[ROW] == which] for which in "01")
+
+    assert one == other != []
 
 
 def test_topics_with_other_replicas_are_other_questions() -> None:
@@ -258,13 +286,29 @@ def told_of(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name != ROW}
 
 
-@pytest.mark.parametrize("words", [("quorum", "--check", "no_such"), ("quorum", "--no-such-option")])
-def test_words_that_a_command_does_not_know_are_its_problem(words: Sequence[str]) -> None:
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("quorum", "--check", "no_such"),
+        ("quorum", "--no-such-option"),
+        ("quorum", "--next-scope", "--all"),
+        ("quorum", "--help"),
+        ("quorum", None),
+    ],
+)
+def test_words_that_a_command_does_not_know_are_its_problem(words: Sequence[str | None]) -> None:
     found, asked = answers(CommandAsker("check"), [{"words": words}, {"words": words}], str(words))
 
     assert asked == 1
     assert [row["exit"] for row in found] == [None, None]
-    assert "no" in found[0]["problem"]
+    assert found[0]["problem"]
+
+
+def test_a_column_of_another_type_is_refused() -> None:
+    rows: Any = SimpleNamespace(schema=StructType([StructField("words", StringType())]))
+
+    with pytest.raises(SpecError, match="`words` is string, and no array<string>"):
+        insist_on_type(rows, "words", ArrayType(StringType()))
 
 
 def test_a_command_answers_with_its_data() -> None:

@@ -93,7 +93,7 @@ def _tell(args: argparse.Namespace, output: Output, row: NextScopeRow) -> None:
 
 def _refuse_others(args: argparse.Namespace) -> None:
     """Exit with an error for options without effect here."""
-    given = [name for name in UNUSED if getattr(args, name) not in {None, False}]
+    given = [name for name in UNUSED if getattr(args, name, None) not in {None, False}]  # a program has fewer
     if given:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
         args.refuse(f"--next-scope goes without {names}")
