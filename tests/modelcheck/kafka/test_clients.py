@@ -182,6 +182,18 @@ def test_what_switches_idempotence_off(producer: str, release: str, codes: list[
     assert [told.code for told in found.warnings] == codes
 
 
+def test_of_a_log_with_several_starts_the_release_of_the_last_counts() -> None:
+    """The settings did, with the release of the first start: 3.6 has no unclean elections with KRaft."""
+    start = "INFO KafkaConfig values: \n\tnode.id = 1\n\tunclean.leader.election.enable = true\n"
+    roles = "\tprocess.roles = [broker, controller]\n"
+    log = "".join(f"{start}{roles}INFO Kafka version: {release}\n" for release in ("3.6.1", "3.9.0"))
+
+    found = resolve([read_bytes("f", (log + start + roles).encode())])  # the end: a setting changed
+
+    assert str(found.version.value) == "3.9"
+    assert found.switches.unclean_election.value
+
+
 def test_a_producer_that_printed_its_configuration_has_started() -> None:
     printed = "ProducerConfig values: \n\tacks = -1\n\tenable.idempotence = true\n\tretries = 0\n"
 

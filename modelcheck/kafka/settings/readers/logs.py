@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from modelcheck.kafka.settings.readers.gathered import Gathered
 from modelcheck.kafka.settings.readings import About, Fact, FileKind, Given, Reading, SettingLayer
@@ -25,10 +25,11 @@ _VERSION = re.compile(r"Kafka version[ :=]+v?(\d+\.\d+(?:\.\d+)*)")
 
 @frozen
 class _Block:
-    """The lines of one configuration that a process printed."""
+    """The lines of one configuration that a process printed, which end at `end`."""
 
     name: str
     entries: tuple[re.Match[str], ...]
+    end: int
 
 
 def is_log(text: str) -> bool:
@@ -40,22 +41,37 @@ def read_log(source: Source) -> Reading:
     """The settings of brokers, producers and consumers printed in a log.
 
     A release is a broker's where a broker prints its configuration too, else a client's, which
-    shows nothing about the cluster.
+    shows nothing about the cluster.  That of a broker's last start counts, as its settings do.
     """
     gathered = Gathered(source, FileKind.LOG, passed=[Span(0, len(source.text))])
-    names: set[str] = set()
+    starts: dict[str, int] = {}  # where each broker ends to print its configuration for the last time
     for block in _blocks(source.text):
         layer = _LAYERS.get(block.name)
-        names.add(block.name)
         if layer is not None:
             gathered.given += _settings(source, block, layer)
-    release = _VERSION.search(source.text)
-    if release is not None and "KafkaConfig" in names:
-        words = "the version that a broker prints"
+        if layer is SettingLayer.BROKER_STATIC:
+            starts[_entity(block, layer)] = block.end
+    releases = {found.start(): found for found in _VERSION.finditer(source.text)}
+    words = "the version that a broker prints"
+    of_starts = {_of_start(releases, end) for end in starts.values()} if releases else set()
+    for release in (releases[at] for at in sorted(of_starts)):
         gathered.facts.append(Fact(About.VERSION, release[1], source, Span(*release.span(1)), words))
-    elif release is not None:
-        gathered.notes.append(f"Kafka {release[1]} is the client's release; that of the brokers is not known")
+    if releases and not starts:
+        first = releases[min(releases)][1]
+        gathered.notes.append(f"Kafka {first} is the client's release; that of the brokers is not known")
     return gathered.reading()
+
+
+def _of_start(releases: Iterable[int], end: int) -> int:
+    """The place of the release that a process prints behind its configuration, else the last one before."""
+    return min((at for at in releases if at >= end), default=max(releases))
+
+
+def _entity(block: _Block, layer: SettingLayer) -> str:
+    """The id of the broker, or of the client, that printed a configuration."""
+    values = {entry["key"]: _plain(entry["value"]) for entry in block.entries}
+    own = values.get("node.id") or values.get("broker.id") if layer is SettingLayer.BROKER_STATIC else None
+    return own or values.get("client.id") or ""
 
 
 def _blocks(text: str) -> Iterator[_Block]:
@@ -66,7 +82,7 @@ def _blocks(text: str) -> Iterator[_Block]:
         while (entry := _ENTRY.match(text, at)) is not None:
             found.append(entry)
             at = entry.end() + 1 if not text.startswith("\r", entry.end()) else entry.end() + 2
-        yield _Block(head["class"], tuple(found))
+        yield _Block(head["class"], tuple(found), at)
 
 
 def _settings(source: Source, block: _Block, layer: SettingLayer) -> Iterator[Given]:
@@ -76,8 +92,7 @@ def _settings(source: Source, block: _Block, layer: SettingLayer) -> Iterator[Gi
     and then switches it off.
     """
     values = {entry["key"]: _plain(entry["value"]) for entry in block.entries}
-    own = values.get("node.id") or values.get("broker.id") if layer is SettingLayer.BROKER_STATIC else None
-    entity = own or values.get("client.id") or ""
+    entity = _entity(block, layer)
     off = values.get("acks") not in (None, "-1", "all")
     for entry in block.entries:
         value = values[entry["key"]]
