@@ -188,8 +188,7 @@ def test_of_a_log_with_several_starts_the_release_of_the_last_counts() -> None:
     roles = "\tprocess.roles = [broker, controller]\n"
     log = "".join(f"{start}{roles}INFO Kafka version: {release}\n" for release in ("3.6.1", "3.9.0"))
 
-    # As after a change of settings while it runs.
-    found = resolve([read_bytes("f", (log + start + roles).encode())])
+    found = resolve([read_bytes("f", (log + start + roles).encode())])  # the end: a setting changed
 
     assert str(found.version.value) == "3.9"
     assert found.switches.unclean_election.value
