@@ -155,6 +155,20 @@ def test_a_partition_that_stays_is_not() -> None:
     assert read_topics(Source("t", text)).notes == ()
 
 
+def test_a_topic_has_the_fewest_replicas_of_its_partitions() -> None:
+    """The heading has those of the first (TopicCommand), whatever a reassignment did to others."""
+    text = (
+        "Topic: t\tTopicId: x\tPartitionCount: 2\tReplicationFactor: 3\tConfigs: \n"
+        "\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1,2,3\n"
+        "\tTopic: t\tPartition: 1\tLeader: 2\tReplicas: 2,3\tIsr: 2,3\n"
+    )
+    reading = read_topics(Source("topics.txt", text))
+
+    assert [topic.replication_factor for topic in reading.topics] == [2]
+    (note,) = reading.notes
+    assert note.startswith("partition 1 of t has 2 replicas, and 3 in the heading are those of the first;")
+
+
 MIN_ISR = "min.insync.replicas"
 
 

@@ -63,6 +63,7 @@ COLUMNS: dict[str, type] = {
     "absent": str,
     "worst": str,
     "dynamic": str,
+    "low_of_topics": str,
 }
 
 
@@ -241,3 +242,21 @@ def test_a_number_may_have_a_sign_and_zeros() -> None:
     ]
 
     assert found == [2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "release", "least"),
+    [
+        ("log.flush.interval.messages", "0.8.1", 1),
+        ("log.flush.interval.messages", "4.1", 1),
+        ("flush.messages", "3.2", 0),
+        ("flush.messages", "3.3", 1),
+    ],
+)
+def test_the_least_number_of_records_between_flushes(name: str, release: str, least: int) -> None:
+    """A broker refuses 0 (KafkaConfig: `atLeast(1)`), a topic since 3.3 (LogConfig)."""
+    key = known(name)
+
+    assert parse(key, str(least), version(release), name) == least
+    with pytest.raises(BadValueError):
+        parse(key, str(least - 1), version(release), name)

@@ -59,7 +59,7 @@ CONFIGURATIONS = st.builds(
             "unclean.leader.election.enable": (*BOOLEANS, "TRUE"),
             "auto.leader.rebalance.enable": BOOLEANS,
             "controlled.shutdown.enable": BOOLEANS,
-            "log.flush.interval.messages": ("0", "1", "10000"),
+            "log.flush.interval.messages": ("1", "2", "10000"),
             "log.message.format.version": ("0.9.0", "0.11.0", "2.0"),
             "inter.broker.protocol.version": ("0.9.0", "0.11.0-IV1", "1.1", "2.1", "3.0-IV1"),
             "offsets.topic.replication.factor": "13",

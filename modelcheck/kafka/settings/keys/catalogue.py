@@ -39,6 +39,7 @@ def _catalogue_key(row: Mapping[str, Any], standing: Standing) -> CatalogueKey:
         other_names=tuple(row.get("other_names", ())),
         first=version(row["first"]) if "first" in row else begins,
         last=version(row["last"]) if "last" in row else None,
+        low_of_topics=version(row["low_of_topics"]) if "low_of_topics" in row else None,
         own_defaults=defaults,
         **plain,
     )

@@ -70,7 +70,8 @@ class CatalogueKey:
     it may change that the model does not show; `absent`, of a modelled key,
     what Kafka does in releases without it.  `worst` is the end of the values' order, `low` or `high`, at
     which more records can be lost; empty if there is no such order.  `own_defaults` are of a key without a
-    config entry in the model; `of_model` is whether it has one, see NOTE(releases).
+    config entry in the model; `of_model` is whether it has one, see NOTE(releases).  `low` is the least
+    value; a topic's may be one less before the release `low_of_topics`.
     """
 
     name: str
@@ -84,6 +85,7 @@ class CatalogueKey:
     last: Version | None = None
     own_defaults: tuple[Default, ...] = ()
     low: int | None = None
+    low_of_topics: Version | None = None
     topic_name: str = ""
     absent: str = ""
     of_model: bool = False
@@ -163,7 +165,8 @@ def parse(key: CatalogueKey, text: str, release: Version, name: str = "") -> Val
         case Type.BOOLEAN:
             return _boolean(key, trimmed)
         case Type.INT | Type.LONG:
-            return _number(key, trimmed)
+            may_be_less = key.low_of_topics is not None and release < key.low_of_topics
+            return _number(key, trimmed, 1 if may_be_less and name == key.topic_name else 0)
         case Type.ACKS:
             return _acks(key, trimmed, release, is_old_name=name in key.other_names)
         case Type.PROTOCOL:
@@ -203,15 +206,15 @@ def _boolean(key: CatalogueKey, text: str) -> bool:
     raise BadValueError(f"`{key.name}` must be true or false", f"write `{meant}`" if meant else "")
 
 
-def _number(key: CatalogueKey, text: str) -> int:
-    """Parse a number. Raises BadValueError."""
+def _number(key: CatalogueKey, text: str, less: int) -> int:
+    """Parse a number, which may be so much less than the least value. Raises BadValueError."""
     limit = INT_MAX if key.type is Type.INT else LONG_MAX
     if _NUMBER.fullmatch(text) is None:
         raise BadValueError(f"`{key.name}` must be {key.type}")
     digits = text.lstrip("+-").lstrip("0")
     number = int(text) if len(digits) <= len(str(LONG_MAX)) else limit + 1
-    if key.low is not None and number < key.low:
-        raise BadValueError(f"`{key.name}` must be at least {key.low}")
+    if key.low is not None and number < key.low - less:
+        raise BadValueError(f"`{key.name}` must be at least {key.low - less}")
     if not -limit - 1 <= number <= limit:
         raise BadValueError(f"`{key.name}` must be at most {limit}")
     return number

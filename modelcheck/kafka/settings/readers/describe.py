@@ -213,7 +213,7 @@ def read_topics(source: Source) -> Reading:
         topics[name.text] = topic
         passed.append(Span(*line.span()))
     whole = (*earlier, *(_with_factor(topic) for topic in topics.values()))
-    notes = tuple(filter(None, moves.values()))
+    notes = tuple(filter(None, (*moves.values(), *map(_of_fewer, topics.values()))))
     return Reading(
         source,
         FileKind.TOPICS,
@@ -243,13 +243,29 @@ def moved(topic: str, partition: str, ids: Mapping[str, str]) -> str:
 
 
 def _with_factor(topic: Topic) -> Topic:
-    """The topic with the replication factor of its partitions, if its heading has none (0.8.0)."""
-    if topic.replication_factor is not None or not topic.partitions:
+    """The topic with the fewest replicas of its partitions, as far as these are shown.
+
+    The number in the heading is of the first partition alone, and 0.8.0 prints none.
+    """
+    if not topic.partitions:
         return topic
-    return replace(
-        topic,
-        replication_factor=max(len(p.replicas) for p in topic.partitions),
-        partition_count=len(topic.partitions),
+    said = topic.replication_factor
+    shown = [len(part.replicas) for part in topic.partitions if part.replicas]
+    if said is None:
+        return replace(topic, replication_factor=min(shown, default=0), partition_count=len(topic.partitions))
+    return replace(topic, replication_factor=min([said, *shown]))
+
+
+def _of_fewer(topic: Topic) -> str:
+    """A note that partitions of a topic have fewer replicas than its heading says; empty if none has."""
+    said = topic.replication_factor
+    fewer = [part for part in topic.partitions if said is not None and 0 < len(part.replicas) < said]
+    if not fewer:
+        return ""
+    least = min(fewer, key=lambda part: len(part.replicas))
+    return (
+        f"partition {least.number} of {topic.name} has {len(least.replicas)} replicas, and {said} in the"
+        " heading are those of the first; the fewest are reviewed"
     )
 
 
