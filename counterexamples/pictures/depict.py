@@ -13,7 +13,7 @@ from counterexamples.diff import Change, Exchanged, Spliced, changes
 from counterexamples.explanation import Explanation
 from counterexamples.lines import plain
 from counterexamples.pictures.arrows import Arrows
-from counterexamples.pictures.cast import Cast, read_by_claim
+from counterexamples.pictures.cast import Cast, is_nothing, read_by_claim
 from counterexamples.pictures.judgement import Judgement
 from counterexamples.pictures.picture import SHARED, Picture, PictureRow, ReplicaState
 from counterexamples.pictures.selection import ALL, Selection
@@ -229,13 +229,16 @@ class _Drawing:
             yield who, "changes while it is down"
 
     def _forgotten(self, found: tuple[Change, ...], down: set[str]) -> Iterator[tuple[str, str]]:
-        """The volatile promises and votes that a replica lost when it went down, as notes."""
+        """The volatile promises and votes that a replica lost when it went down, as notes.
+
+        So are the collections that the claim reads.
+        """
         for change in found:
+            is_vote = isinstance(change.type, Option) and change.after is None
             if (
                 change.place.member is not None
                 and _is_forgotten(change, down)
-                and isinstance(change.type, Option)
-                and change.after is None
+                and (is_vote or (is_nothing(change.after) and self._is_claimed(change)))
                 and self._is_shown(change)
                 and not self._is_drawn(change)
             ):
@@ -262,6 +265,10 @@ class _Drawing:
         variable = change.place.variable
         index = self._trace.model.variables.index(variable)
         return variable.network is not None or self._cast.is_drawn(index, change.path.rpartition(".")[2])
+
+    def _is_claimed(self, change: Change) -> bool:
+        """Whether the claim reads the variable of a change."""
+        return self._trace.model.variables.index(change.place.variable) in read_by_claim(self._trace)
 
     def _note(self, change: Change) -> str:
         """A change in words."""

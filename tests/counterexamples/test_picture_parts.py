@@ -235,6 +235,28 @@ def test_what_a_replica_does_while_it_is_down_is_told() -> None:
     assert [row.replicas["node1"].oddities for row in drawn.rows] == [(), ("asks: yes",), (), ("asks: yes",)]
 
 
+def test_a_collection_that_the_claim_reads_and_a_crash_loses_is_told() -> None:
+    text = """
+    protocol p
+    sort Node
+    process Node {
+      durable  up:   bool     = true
+      volatile data: set[1..2] = {}
+      volatile seen: set[1..2] = {}
+    }
+    action store(n: Node) { n.data.add(1)  n.seen.add(1) }
+    fault crash(n: Node) { wipe n  n.up := false }
+    step kept: forall n: Node. old(n.data) subset n.data
+    check one { scope Node = exactly 1  faults <= 1 }
+    """
+    (model,) = loads(text, "p.rsm")
+    shown = check(model, model.checks[0]).verdict("kept")
+    assert isinstance(shown, Violated)
+    assert shown.trace is not None
+
+    assert picture(shown.trace).rows[-1].events == {"node1": ("forgets data {1}",)}
+
+
 def test_names_of_a_display_are_words() -> None:
     drawn = drawn_run(PARTS, "lock", "elect")
 
