@@ -30,30 +30,41 @@ DONE = "_SUCCESS"
 def write_parquet(spark: SparkSession, levels: Sequence[LevelRows], where: str) -> None:
     """Write the rows of levels to a new folder or URI, partitioned by layer and depth.
 
-    Costs 2 to 4 µs of a core a state, and the memory of a task's rows.  Raises TableRefused, OSError.
+    Costs 2 to 4 µs of a core a state, and the memory of a task's rows.  What cannot be written leaves
+    nothing, but for tasks that still run.  Raises TableRefused, OSError.
     """
     store = store_at(where)
     if store.names():
         raise TableRefused(f"{where} already exists")
     ship(spark.sparkContext)
     parts = [(at, number) for at, level in enumerate(levels) for number in range(len(level.read.pieces))]
-    work, many = WriteParts(tuple(levels), parts, where), max(len(parts), 1)
-    spark.sparkContext.setJobDescription(f"modelcheck: {where}, {len(parts)} parts")
     try:
-        rows = spark.range(0, len(parts), 1, many).mapInArrow(work, REPORT).collect()
-    except (PySparkException, Py4JJavaError) as error:
-        raise TableRefused(reason(error)) from None
-    finally:
-        spark.sparkContext.setLocalProperty("spark.job.description", None)  # type: ignore[arg-type]
-    told = dict(json.loads(bytes(row.report)) for row in rows)
-    if sorted(told) != list(range(len(parts))):
-        raise TableRefused("not every part was written once")
+        told = _written_parts(spark, WriteParts(tuple(levels), parts, where))
+    except BaseException:
+        forget(store, UNFINISHED)  # so that there is room, and the folder may be named again
+        raise
     for number, (at, _) in enumerate(parts):
         if told[number]:
             folder = f"{FAULTS}={levels[at].faults}/{DEPTH}={levels[at].depth}"
             store.move(told[number], f"{folder}/part-{number:06}.parquet")
     forget(store, UNFINISHED)
     store.put(DONE, [])
+
+
+def _written_parts(spark: SparkSession, work: WriteParts) -> dict[int, str]:
+    """The name of the file of each part. Raises TableRefused."""
+    count = len(work.parts)
+    spark.sparkContext.setJobDescription(f"modelcheck: {work.where}, {count} parts")
+    try:
+        rows = spark.range(0, count, 1, max(count, 1)).mapInArrow(work, REPORT).collect()
+    except (PySparkException, Py4JJavaError) as error:
+        raise TableRefused(reason(error)) from None
+    finally:
+        spark.sparkContext.setLocalProperty("spark.job.description", None)  # type: ignore[arg-type]
+    told = dict(json.loads(bytes(row.report)) for row in rows)
+    if sorted(told) != list(range(count)):
+        raise TableRefused("not every part was written once")
+    return told
 
 
 @frozen

@@ -132,3 +132,14 @@ def test_a_status_loads_no_compiler_and_no_spark() -> None:
     )
 
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("words", [["status"], ["table"]])
+def test_a_place_that_is_a_file_is_told_in_words(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    where = [str(tmp_path / "table")] if words == ["table"] else []
+
+    assert main(["spark", *words, str(tmp_path / "file"), *where]) == Exit.WRONG
+    assert "error[R0910]: not a directory\n" in capsys.readouterr().err

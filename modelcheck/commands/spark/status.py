@@ -11,6 +11,7 @@ from modelcheck.contract.engine import CannotResume
 from modelcheck.contract.exits import Exit
 from modelcheck.storage.output import Output
 from spec.diagnostics import Diagnostic, SpecError
+from spec.reading import reason_of
 from spec.source import Source
 
 
@@ -25,6 +26,11 @@ def run(args: argparse.Namespace, output: Output) -> int:
     try:
         found = module.status(args.place)
     except (CannotResume, OSError, module.Damaged) as reason:
-        raise SpecError([Diagnostic("R0910", Source(args.place, ""), None, str(reason))]) from None
+        raise SpecError([Diagnostic("R0910", Source(args.place, ""), None, said(reason))]) from None
     output.lines(line(each) for each in module.lines(found))
     return Exit.EXPECTED
+
+
+def said(error: Exception) -> str:
+    """The text of an error, without the number that the system gives it."""
+    return reason_of(error) if isinstance(error, OSError) and error.errno is not None else str(error)

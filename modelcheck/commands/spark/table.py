@@ -8,6 +8,7 @@ from typing import Any
 
 from counterexamples.lines import line
 from modelcheck.commands.options.engine_options import OPTIONS
+from modelcheck.commands.spark.status import said
 from modelcheck.contract.engine import CannotResume
 from modelcheck.contract.exits import Exit
 from modelcheck.engines.registry import loaded
@@ -60,7 +61,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
             "--columns", args.columns, f"the states of the run have no variable `{name}`"
         ) from None
     except (CannotResume, OSError, storage.Damaged) as reason:
-        raise SpecError([Diagnostic("R0910", Source(args.place, ""), None, str(reason))]) from None
+        raise SpecError([Diagnostic("R0910", Source(args.place, ""), None, said(reason))]) from None
     what = "transitions" if args.transitions else "states"
     output.lines([line(f"the {what} of {args.place} are in {args.where}")])
     return Exit.EXPECTED
