@@ -207,7 +207,7 @@ def _boolean(key: CatalogueKey, text: str) -> bool:
 
 
 def _number(key: CatalogueKey, text: str, less: int) -> int:
-    """Parse a number, which may be so much less than the least value. Raises BadValueError."""
+    """Parse a number, which may be `less` below the least value. Raises BadValueError."""
     limit = INT_MAX if key.type is Type.INT else LONG_MAX
     if _NUMBER.fullmatch(text) is None:
         raise BadValueError(f"`{key.name}` must be {key.type}")

@@ -155,7 +155,7 @@ def _alterations(gathered: Gathered, node: ScalarNode) -> None:
 
 
 def _owner(text: str, command: re.Match[str]) -> tuple[SettingLayer, re.Match[str] | None] | None:
-    """Whose settings a command alters: their layer, and the name in the command; None if nobody's here."""
+    """Whose settings a command alters: their layer, and the name in the command; None where it alters none."""
     span = command.span("rest")
     named = _ENTITY_NAME.search(text, *span)
     if "--alter" not in command["rest"]:
@@ -172,7 +172,7 @@ def _owner(text: str, command: re.Match[str]) -> tuple[SettingLayer, re.Match[st
 def _deletions(gathered: Gathered, node: ScalarNode) -> None:
     """Take away what commands in a text delete of what was set before them, with a note.
 
-    Of which topic a name is that is filled in, nobody knows: what is deleted there was not read.
+    Which topic a name is that is filled in is not known: what is deleted there counts as not read.
     """
     text = gathered.source.text
     for command in (one for pattern in (_ALTER, _CREATE) for one in _commands(gathered, pattern, node)):

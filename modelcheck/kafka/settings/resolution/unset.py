@@ -91,7 +91,7 @@ def with_other_brokers(
 
 
 def _id_of(broker: Given) -> str:
-    """The id of a broker, from the setting that stands for it."""
+    """The id of a broker, from the setting that names it."""
     return broker.value.strip() if broker.key in _IDS else broker.entity
 
 
