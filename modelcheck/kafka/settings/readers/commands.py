@@ -155,7 +155,7 @@ def _alterations(gathered: Gathered, node: ScalarNode) -> None:
 
 
 def _owner(text: str, command: re.Match[str]) -> tuple[SettingLayer, re.Match[str] | None] | None:
-    """Whose settings a command alters: their layer, and the name in the command; None where it alters none."""
+    """The layer of the settings that a command alters, and the name in it; None where it alters none."""
     span = command.span("rest")
     named = _ENTITY_NAME.search(text, *span)
     if "--alter" not in command["rest"]:
