@@ -366,6 +366,26 @@ def test_what_is_odd_but_runs_is_a_warning(texts: list[str], kafka: str, code: s
     assert code in warned(review(*texts, kafka=kafka))
 
 
+@pytest.mark.parametrize(
+    ("key", "kind", "is_read"),
+    [
+        ("flush.messages", "broker", False),
+        ("log.flush.interval.messages", "broker", True),
+        ("flush.messages", "topic", True),
+        ("log.flush.interval.messages", "topic", False),
+    ],
+)
+def test_a_broker_does_not_read_what_only_topics_have_nor_they_its(
+    key: str, kind: str, *, is_read: bool
+) -> None:
+    """It counted, so that a topic seemed to be flushed that is not."""
+    text = "broker.id=1\n" if kind == "broker" else "retention.ms=1\ncleanup.policy=delete\n"
+    found = review(f"{text}{key}=1\n", kafka="3.7")
+
+    assert (found.switches.flush.value is Flush.EVERY_RECORD) is is_read
+    assert ("R0723" in warned(found)) is not is_read
+
+
 def test_a_rack_of_a_producer_is_not_taken_for_that_of_a_consumer() -> None:
     producer, consumer = "acks=all\nlinger.ms=5\nclient.rack=a\n", "group.id=g\nclient.rack=b\n"
     found = review("node.id=1\n", producer, consumer, kafka="4.4")

@@ -42,9 +42,11 @@ _ONLY = {
 _ASKED = 200  # keys of a file that are looked at for slips, before it is taken for something else
 
 
-def misplaced(source: Source, at: Span, key: str, owner: Reader, why: str) -> Diagnostic:
+def misplaced(
+    source: Source, at: Span, key: str, owner: Reader, why: str, *, is_taken: bool = True
+) -> Diagnostic:
     """The warning (R0723) that a setting is in a file whose reader does not use it."""
-    label = f"taken as the {owner}'s"
+    label = f"taken as the {owner}'s" if is_taken else "no effect here"
     advice = f"move it to the {owner}'s configuration, and check what the {owner}s really use"
     return Diagnostic("R0723", source, at, f"`{key}` is a {owner} setting; {why}", label, advice)
 

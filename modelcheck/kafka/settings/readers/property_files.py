@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from modelcheck.kafka.settings.keys.catalogue import find, is_irrelevant
 from modelcheck.kafka.settings.keys.irrelevant import LOGGING_PREFIXES, PRODUCER_TOO
+from modelcheck.kafka.settings.keys.key import Reader
 from modelcheck.kafka.settings.readers.clients import client_setting
 from modelcheck.kafka.settings.readers.deployments.spring import read_spring, spring_documents
 from modelcheck.kafka.settings.readers.file_kinds import LAYER_OF, READER_OF, kind_of, misplaced
@@ -58,12 +59,16 @@ def is_code(source: Source) -> bool:
 
 
 def _given(source: Source, kind: FileKind, entry: Entry, warnings: list[Diagnostic]) -> Given:
-    """The setting at the layer of its file; a warning if the file's reader ignores it."""
+    """The setting at the layer of its file; a warning if the file's reader ignores it.
+
+    Of topics and brokers each has its own: what the other has does not count (R0723, in the resolution).
+    """
     reader = READER_OF[kind]
     key = find(entry.key)
     readers = key.readers_of(entry.key) if key else ()
     too = kind is FileKind.PRODUCER and entry.key in PRODUCER_TOO
-    if readers and reader not in readers and kind is not FileKind.CONSUMER and not too:
+    of_cluster = {reader, *readers} <= {Reader.BROKER, Reader.TOPIC}
+    if readers and reader not in readers and kind is not FileKind.CONSUMER and not too and not of_cluster:
         reader = readers[-1]
         why = f"in {kind} Kafka does not read it"
         warnings.append(misplaced(source, entry.key_span, entry.key, reader, why))

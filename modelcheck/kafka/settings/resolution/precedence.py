@@ -86,8 +86,10 @@ def sorted_out(
         elif not (_is_of_a_library(key, client) or _is_read(key, one, release, findings)):
             continue
         elif key.standing is Standing.MODELLED:
-            _misplaced(key, one, findings)
-            groups[key.name].append(one)
+            if _is_misplaced(key, one, findings):
+                findings.ignored.append(Remark(one, "not read there"))
+            else:
+                groups[key.name].append(one)
         elif seen[_place(one)] is not one:
             findings.ignored.append(Remark(one, "given again further down, and the last one counts"))
         elif one.layer is not SettingLayer.DEFAULT:
@@ -159,12 +161,20 @@ def _is_read(key: CatalogueKey, one: Given, release: Version, findings: Resoluti
     return False
 
 
-def _misplaced(key: CatalogueKey, one: Given, findings: ResolutionDiagnostics) -> None:
-    """Warn about a setting in a configuration whose reader ignores it."""
+def _is_misplaced(key: CatalogueKey, one: Given, findings: ResolutionDiagnostics) -> bool:
+    """Whether a broker or a topic has a setting that only the other reads, with a warning.
+
+    What clients read is taken for theirs, wherever it is.
+    """
     reader, owners = _READERS.get(one.layer), key.readers_of(one.key)
-    if reader is not None and reader not in owners:
-        why = f"a {reader}'s configuration does not set it"
-        findings.warnings.append(misplaced(one.source, one.span, one.key, owners[-1], why))
+    if reader is None or reader in owners:
+        return False
+    is_dropped = {reader, *owners} <= {Reader.BROKER, Reader.TOPIC}
+    why = f"a {reader}'s configuration does not set it"
+    findings.warnings.append(
+        misplaced(one.source, one.span, one.key, owners[-1], why, is_taken=not is_dropped)
+    )
+    return is_dropped
 
 
 def _note_without_effect(
