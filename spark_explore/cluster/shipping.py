@@ -83,7 +83,8 @@ def _missing() -> str | None:
         except ModuleNotFoundError as error:
             missing = str(error.name)
             return name if missing.startswith("backports") else missing.partition(".")[0]
-        except (ImportError, OSError, SyntaxError, MemoryError) as error:
+        # SystemError: from code in C for which the memory was too small.
+        except (ImportError, OSError, SyntaxError, SystemError, MemoryError) as error:
             _mind_limit(name)
             return f"a {name} that can be loaded ({error})"
     return None
