@@ -26,7 +26,7 @@ from spec.model.types import (
     Union,
     UnknownType,
 )
-from spec.model.values import Cut, Misfit, in_order
+from spec.model.values import Cut, Misfit, in_order, number_words
 
 Check = Callable[[Value], None]
 
@@ -86,7 +86,7 @@ def _within(lo: int, hi: int, of: Type) -> Check:
 
     def check(value: Value) -> None:
         if not lo <= value <= hi:
-            raise Misfit(f"{value} is outside {of}")
+            raise Misfit(f"{number_words(value)} is outside {of}")
 
     return check
 
@@ -106,7 +106,7 @@ def _from_zero(name: str) -> Check:
 
     def check(value: Value) -> None:
         if value < 0:
-            raise Misfit(f"{value} is below 0, where {name} starts")
+            raise Misfit(f"{number_words(value)} is below 0, where {name} starts")
 
     return check
 

@@ -16,7 +16,7 @@ from spec.meaning.fits import bag_size
 from spec.model.ir import Value
 from spec.model.op import Op
 from spec.model.types import Bag, Map, Option, Seq, Set, Type
-from spec.model.values import position
+from spec.model.values import number_words, position
 
 Operation = Callable[..., Value]
 MOST_MEMBERS = 1 << 23  # of what one operation makes
@@ -130,7 +130,7 @@ def _divide(by: Operation) -> Operation:
 
     def divide(a: int, b: int) -> Value:
         if b == 0:
-            raise NoValue("R0603", f"{a} is divided by zero")
+            raise NoValue("R0603", f"{number_words(a)} is divided by zero")
         return by(a, b)
 
     return divide
@@ -185,7 +185,7 @@ def _index(entries: Value, i: int) -> Value:
     """The entry at an index; undefined outside."""
     if 0 <= i < len(entries):
         return entries[i]
-    raise NoValue("R0602", f"index {i} is outside a sequence of {len(entries)}")
+    raise NoValue("R0602", f"index {number_words(i)} is outside a sequence of {len(entries)}")
 
 
 def _last(entries: Value) -> Value:
@@ -217,7 +217,7 @@ def place_in(entries: Value, at: int, key: Value) -> int:
     """The place `at` itself, if a map has an entry there; otherwise NoValue is raised."""
     if 0 <= at < len(entries):
         return at
-    raise NoValue("R0602", f"{key} is outside the keys of the map")
+    raise NoValue("R0602", f"{number_words(key)} is outside the keys of the map")
 
 
 def _the_value(option: Value) -> Value:

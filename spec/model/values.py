@@ -48,6 +48,7 @@ from spec.source import Span
 Encoder = Callable[[Value], bytes]
 Reader = Callable[[bytes, int], tuple[Value, int]]
 _ENOUGH = 1 << 16  # bytes for a value without members or entries
+_SHOWN = 1 << 10  # bits of a number that a message writes out
 
 
 class ModelError(Exception):
@@ -408,6 +409,13 @@ def _read_entries(item: Reader, make: Callable[[list[Value]], Value]) -> Reader:
 
 
 # ---------------------------------------------------------------- for a person
+
+
+def number_words(value: Value) -> str:
+    """A number for a message; a very long one by its size, since Python writes at most 4,300 digits."""
+    if isinstance(value, int) and value.bit_length() > _SHOWN:
+        return f"a number of {value.bit_length():,} bits"
+    return str(value)
 
 
 def show(of: Type, value: Value, scope: Scope) -> str:  # noqa: C901 - a dispatch over a union

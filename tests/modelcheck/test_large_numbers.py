@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from modelcheck.api import check
 from modelcheck.cli import main
+from spec.load import loads
 
 HUGE = 10**20  # beyond 64 bits
 MODELS = {
@@ -86,3 +88,12 @@ def test_the_reference_engine_knows_numbers_of_any_size(
     what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert answered(what, "reference", tmp_path, capsys) == 1
+
+
+def test_an_error_about_a_number_of_many_digits_gives_its_size() -> None:
+    text = f"protocol m\n{MODELS['digits'].replace('x < 5', 'x < 10')}check c {{ }}\n"
+    (model,) = loads(text)
+    found = check(model, model.checks[0], engine="reference").findings
+
+    assert found.error is not None
+    assert " bits is outside 0..9" in str(found.error.ending)
