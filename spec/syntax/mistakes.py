@@ -34,6 +34,11 @@ class _ErrorPlace:
     found: str
     expected: frozenset[str]
 
+    def before_it(self, found: re.Match[str], group: int) -> Span:
+        """The place of a group of a match in the text before, of the same line."""
+        line = self.at.start - len(self.before)
+        return Span(line + found.start(group), line + found.end(group))
+
     def says(self, message: str, help_: str) -> SyntaxMistake:
         """The mistake at this place with a message and advice."""
         return SyntaxMistake(message, help_, self.at)
@@ -183,9 +188,7 @@ def _not_a_word(place: _ErrorPlace, before: re.Pattern[str], known: frozenset[st
     help_ = suggest(found[1], known, near_by=0.85) if found is not None and found[1] not in known else ""
     if found is None or not help_:
         return None
-    line = place.at.start - len(place.before)
-    there = Span(line + found.start(1), line + found.end(1))
-    return SyntaxMistake(f"`{found[1]}` is not a word of this language", help_, there)
+    return SyntaxMistake(f"`{found[1]}` is not a word of this language", help_, place.before_it(found, 1))
 
 
 def _comparison_as_statement(place: _ErrorPlace) -> SyntaxMistake | None:
@@ -262,10 +265,8 @@ def _open_operand(place: _ErrorPlace) -> SyntaxMistake | None:
     found = _OPEN_OPERAND.search(place.before)
     if found is None or (found[3] and (found[2], place.found) not in {("if", "then"), ("let", "=")}):
         return None
-    line = place.at.start - len(place.before)
-    there = Span(line + found.start(2), line + found.end(2))
     message = f"after `{found[1]}`, `{found[2]}` needs parentheses"
-    return SyntaxMistake(message, f"write {_OPEN_OPERANDS[found[2]]}", there)
+    return SyntaxMistake(message, f"write {_OPEN_OPERANDS[found[2]]}", place.before_it(found, 2))
 
 
 def _quantifier_in_parentheses(place: _ErrorPlace) -> SyntaxMistake | None:
@@ -318,10 +319,8 @@ def _foreign_statement(place: _ErrorPlace) -> SyntaxMistake | None:
     found = re.search(rf"{_BEGINS}({words})\s+\(*[\w.\[\]]*\)*\s*$", place.before)
     if found is None or not {"}", ":="} & place.expected:
         return None
-    line = place.at.start - len(place.before)
-    there = Span(line + found.start(1), line + found.end(1))
     message = f"`{found[1]}` is not a word of this language"
-    return SyntaxMistake(message, f"write {_FOREIGN_STATEMENTS[found[1]]}", there)
+    return SyntaxMistake(message, f"write {_FOREIGN_STATEMENTS[found[1]]}", place.before_it(found, 1))
 
 
 def _condition_of_a_choice(place: _ErrorPlace) -> SyntaxMistake | None:

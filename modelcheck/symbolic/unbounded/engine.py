@@ -66,6 +66,7 @@ class Prover:
             results = tuple(Result(p.name, p.kind, Unknown(NO_SOLVER)) for p in task.properties)
             return Findings(self.name, End.COMPLETE, results, clock.stats())
         threads = task.threads or cores()
+        may_err = not makes_no_error(task.model)
         attempt = ProofAttempt(asked_of(task), program, self.seconds, threads, explain=self.explain)
         end, proof, searched, questions = End.COMPLETE, None, _Searched({}, None), 0
         known: list[ObligationCell] = []  # of the claims that are being tried together
@@ -76,7 +77,7 @@ class Prover:
             reporter.tell(Proving(1, 0, questions, clock.seconds))
 
         try:
-            searched = _searched(task, reporter)
+            searched = _searched(task, reporter, may_err=may_err)
             if searched.error is not None:
                 why = Unknown(End.ERROR.value)
                 results = tuple(Result(p.name, p.kind, why) for p in task.properties)
@@ -84,7 +85,7 @@ class Prover:
             proof = attempt.proof(provable_of(task), known, told)
         except KeyboardInterrupt:
             end = End.INTERRUPTED
-        verdicts = {prop.name: _verdict(prop, task, proof) for prop in task.properties}
+        verdicts = {prop.name: _verdict(prop, task, proof, may_err=may_err) for prop in task.properties}
         verdicts.update(searched.verdicts)
         results = tuple(Result(p.name, p.kind, verdicts[p.name]) for p in task.properties)
         shown = proof or Proof((), tuple(known), (), program.version())
@@ -109,10 +110,10 @@ class _Searched:
     error: Trace | None
 
 
-def _searched(task: Task, reporter: Reporter) -> _Searched:
+def _searched(task: Task, reporter: Reporter, *, may_err: bool) -> _Searched:
     """What a search of some states of the scope of the check finds."""
     asked = tuple(prop for prop in task.properties if prop.kind is ir.PropertyKind.REACHABLE)
-    if not asked and makes_no_error(task.model):
+    if not (asked or may_err):
         return _Searched({}, None)
     most = STATES if asked else ERRING
     limits = replace(task.limits, states=min(most, task.limits.states or most))
@@ -141,7 +142,7 @@ def _inexpressible(task: Task) -> Iterator[Refusal]:
                     yield Refusal(what, "explicit")
 
 
-def _verdict(prop: ir.Property, task: Task, proof: Proof | None) -> Verdict:
+def _verdict(prop: ir.Property, task: Task, proof: Proof | None, *, may_err: bool) -> Verdict:
     """The verdict on a property by a proof, or by none."""
     if proof is None:
         return Unknown(End.INTERRUPTED.value)
@@ -150,8 +151,7 @@ def _verdict(prop: ir.Property, task: Task, proof: Proof | None) -> Verdict:
     if prop.name in proof.claims:
         kinds = task.budget.kinds
         some = None if kinds is None else {name: None for name, most in kinds.items() if most != 0}
-        errs = not makes_no_error(task.model)
-        return Holds(Extent(None, 0 if task.budget.total == 0 else None, some, but_for_errors=errs))
+        return Holds(Extent(None, 0 if task.budget.total == 0 else None, some, but_for_errors=may_err))
     cells = [cell for cell in proof.dropped if cell.claim in {START, prop.name}]
     if cells[0].claim == START:
         return Unknown(f"that {START} is not proved, and without one it holds of nothing")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from modelcheck.kafka.settings.keys.catalogue import find, meant
 from modelcheck.kafka.settings.keys.irrelevant import (
     BROKER_ONLY,
@@ -40,6 +42,11 @@ _ONLY = {
     FileKind.ZOOKEEPER: ZOOKEEPER,
 }
 _ASKED = 200  # keys of a file that are looked at for slips, before it is taken for something else
+
+
+def is_between_brokers_and_topics(reader: Reader, owners: Iterable[Reader]) -> bool:
+    """Whether a broker has a topic's setting, or a topic a broker's: there it does not count."""
+    return {reader, *owners} <= {Reader.BROKER, Reader.TOPIC}
 
 
 def misplaced(

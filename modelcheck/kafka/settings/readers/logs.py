@@ -31,6 +31,11 @@ class _Block:
     entries: tuple[re.Match[str], ...]
     end: int
 
+    @property
+    def values(self) -> dict[str, str | None]:
+        """The values by their keys."""
+        return {entry["key"]: _plain(entry["value"]) for entry in self.entries}
+
 
 def is_log(text: str) -> bool:
     """Whether a log contains a printed configuration."""
@@ -69,7 +74,7 @@ def _of_start(releases: Iterable[int], end: int) -> int:
 
 def _entity(block: _Block, layer: SettingLayer) -> str:
     """The id of the broker, or of the client, that printed a configuration."""
-    values = {entry["key"]: _plain(entry["value"]) for entry in block.entries}
+    values = block.values
     own = values.get("node.id") or values.get("broker.id") if layer is SettingLayer.BROKER_STATIC else None
     return own or values.get("client.id") or ""
 
@@ -91,7 +96,7 @@ def _settings(source: Source, block: _Block, layer: SettingLayer) -> Iterator[Gi
     A producer that was given acks of its own prints the default of `enable.idempotence` with it
     and then switches it off.
     """
-    values = {entry["key"]: _plain(entry["value"]) for entry in block.entries}
+    values = block.values
     entity = _entity(block, layer)
     off = values.get("acks") not in (None, "-1", "all")
     for entry in block.entries:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from modelcheck.kafka.settings.keys.catalogue import find, is_irrelevant
 from modelcheck.kafka.settings.keys.irrelevant import LOGGING_PREFIXES, PRODUCER_TOO
-from modelcheck.kafka.settings.keys.key import Reader
 from modelcheck.kafka.settings.readers.clients import client_setting
 from modelcheck.kafka.settings.readers.deployments.spring import read_spring, spring_documents
-from modelcheck.kafka.settings.readers.file_kinds import LAYER_OF, READER_OF, kind_of, misplaced
+from modelcheck.kafka.settings.readers.file_kinds import (
+    LAYER_OF,
+    READER_OF,
+    is_between_brokers_and_topics,
+    kind_of,
+    misplaced,
+)
 from modelcheck.kafka.settings.readers.formats.properties import Entry, read_properties
 from modelcheck.kafka.settings.readers.formats.tree import ScalarNode
 from modelcheck.kafka.settings.readers.gathered import Gathered
@@ -67,7 +72,7 @@ def _given(source: Source, kind: FileKind, entry: Entry, warnings: list[Diagnost
     key = find(entry.key)
     readers = key.readers_of(entry.key) if key else ()
     too = kind is FileKind.PRODUCER and entry.key in PRODUCER_TOO
-    of_cluster = {reader, *readers} <= {Reader.BROKER, Reader.TOPIC}
+    of_cluster = is_between_brokers_and_topics(reader, readers)
     if readers and reader not in readers and kind is not FileKind.CONSUMER and not too and not of_cluster:
         reader = readers[-1]
         why = f"in {kind} Kafka does not read it"

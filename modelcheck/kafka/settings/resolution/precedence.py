@@ -16,7 +16,7 @@ from modelcheck.kafka.settings.keys.irrelevant import PRODUCER_TOO
 from modelcheck.kafka.settings.keys.key import BadValueError, CatalogueKey, Reader, Standing, Value, parse
 from modelcheck.kafka.settings.keys.versions import NEWEST, Version
 from modelcheck.kafka.settings.provenance import FILLED_IN, Remark, ResolutionDiagnostics
-from modelcheck.kafka.settings.readers.file_kinds import misplaced
+from modelcheck.kafka.settings.readers.file_kinds import is_between_brokers_and_topics, misplaced
 from modelcheck.kafka.settings.readings import PRECEDENCE, Given, SettingLayer, is_template
 from modelcheck.kafka.settings.resolution.clients import Client
 from spec.diagnostics import Diagnostic, Note
@@ -169,7 +169,7 @@ def _is_misplaced(key: CatalogueKey, one: Given, findings: ResolutionDiagnostics
     reader, owners = _READERS.get(one.layer), key.readers_of(one.key)
     if reader is None or reader in owners:
         return False
-    is_dropped = {reader, *owners} <= {Reader.BROKER, Reader.TOPIC}
+    is_dropped = is_between_brokers_and_topics(reader, owners)
     why = f"a {reader}'s configuration does not set it"
     findings.warnings.append(
         misplaced(one.source, one.span, one.key, owners[-1], why, is_taken=not is_dropped)
