@@ -32,6 +32,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", dest="run_all", action="store_true", help="run the slow tests too")
     parser.addoption("--slow", dest="slow_alone", action="store_true", help="run the slow tests alone")
     parser.addoption(
+        "--nightly", dest="nightly_alone", action="store_true", help="run alone what is left to the night"
+    )
+    parser.addoption(
         "--record-durations", action="store_true", help="run all, and write tests/slow_tests.txt"
     )
 

@@ -3,12 +3,16 @@
 `python -m pytest` leaves them out, `--slow` runs these alone, and `--all` runs all.  Who names
 tests (a file, `-k`, `-m`, `--last-failed`) gets all that were named.  `--record-durations` writes
 the file: what it does not name is quick, as are tests that nobody has recorded yet.
+
+Some slow ones are left to the night, and `--nightly` runs these alone: those that are marked `nightly`, and
+those of a `grid`, which asks the same of every protocol, that take more than a second.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from enum import Enum, auto
 from math import ceil, log2
 from pathlib import Path
 from typing import Protocol
@@ -21,10 +25,19 @@ HEAD = f"""\
 # Tests that take more than {SECONDS} seconds, and how many seconds about: a power of two.
 # `python -m pytest --record-durations` writes this, on a machine that does nothing else.
 """
+LONG = 1.0  # seconds beyond which a test of a grid is left to the night
 COLLECTED = pytest.StashKey[frozenset[str]]()  # the names of all tests, where all have been collected
 ENDED = {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}  # a run in which every test had its turn
 
 Record = Mapping[str, float]  # the seconds of each slow test, by its name
+
+
+class Speed(Enum):
+    """Who runs a test: everybody, `.ci/run`, or `.ci/nightly`."""
+
+    QUICK = auto()
+    SLOW = auto()
+    NIGHTLY = auto()
 
 
 class Worker(Protocol):
@@ -38,13 +51,16 @@ class Wanted:
     """Which tests a command asks for."""
 
     everything: bool
-    slow_alone: bool
+    alone: frozenset[Speed]  # kinds that are wanted alone; none, where quick ones are
     files: frozenset[Path]  # named, so all their tests are wanted
 
-    def has(self, file: Path, *, slow: bool) -> bool:
-        if self.slow_alone:
-            return slow
-        return self.everything or not slow or file in self.files
+    def has(self, file: Path, speed: Speed) -> bool:
+        if self.alone:
+            return speed in self.alone
+        return self.everything or speed is Speed.QUICK or file in self.files
+
+
+ALONE = {Speed.SLOW: "slow_alone", Speed.NIGHTLY: "nightly_alone"}
 
 
 def wanted(config: pytest.Config) -> Wanted:
@@ -53,7 +69,7 @@ def wanted(config: pytest.Config) -> Wanted:
     named = (config.invocation_params.dir / word.partition("::")[0] for word in config.args)
     return Wanted(
         any(config.getoption(word, None) for word in words),
-        bool(config.getoption("slow_alone")),
+        frozenset(speed for speed, word in ALONE.items() if config.getoption(word)),
         frozenset(path.resolve() for path in named if path.is_file()),
     )
 
@@ -125,9 +141,12 @@ class SlowTests:
         self._untold: set[str] = set()  # failed or were skipped, so nobody knows how long they take
         self._left_out = 0
 
-    def _is_slow(self, item: pytest.Item) -> bool:
-        marked = any(item.get_closest_marker(name) is not None for name in ("spark", "one_of_many"))
-        return marked or item.nodeid in self._record
+    def _speed(self, item: pytest.Item) -> Speed:
+        marked = {mark.name for mark in item.iter_markers()}
+        seconds = self._record.get(item.nodeid, 0)
+        if "nightly" in marked or ("grid" in marked and seconds > LONG):
+            return Speed.NIGHTLY
+        return Speed.SLOW if seconds or marked & {"spark", "one_of_many"} else Speed.QUICK
 
     def _is_whole(self) -> bool:
         """Whether all tests that there are have been asked for."""
@@ -141,7 +160,7 @@ class SlowTests:
         kept: list[pytest.Item] = []
         out: list[pytest.Item] = []
         for item in items:
-            (kept if self._wanted.has(item.path, slow=self._is_slow(item)) else out).append(item)
+            (kept if self._wanted.has(item.path, self._speed(item)) else out).append(item)
         items[:] = in_order(kept, self._record)
         self._config.hook.pytest_deselected(items=out)
         self._left_out = len(out)
@@ -168,6 +187,6 @@ class SlowTests:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self._left_out:
-            which = "quick" if self._wanted.slow_alone else "slow"
+            which = "other" if self._wanted.alone else "slow"
             told = f"{self._left_out:,} {which} tests were left out; `python -m pytest --all` runs all"
             terminalreporter.write_line(told)

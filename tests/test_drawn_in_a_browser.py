@@ -88,6 +88,7 @@ def faults_in(drawn: Locator) -> list[str]:
     return found
 
 
+@pytest.mark.nightly
 def test_texts_of_every_picture_of_the_site_have_room(page: Page) -> None:
     silent = ProgressLine(StringIO(), "", columns=80)
     pictures = {f"{play.page}, the card": card.picture for play, card in play_cards(silent)}

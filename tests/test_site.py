@@ -184,6 +184,7 @@ def test_the_search_works_from_a_folder(site: Path, reader: Page) -> None:
     assert reader.title().startswith("kafka_followers")
 
 
+@pytest.mark.nightly
 def test_no_page_is_wider_than_a_phone(site: Path, reader: Page) -> None:
     wide = {}
     for path in sorted(site.rglob("*.html")):

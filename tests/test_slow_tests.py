@@ -6,7 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.slow_tests import COLLECTED, RECORD, SECONDS, SlowTests, Wanted, in_order, read, renewed, written
+from tests.slow_tests import (
+    COLLECTED,
+    RECORD,
+    SECONDS,
+    SlowTests,
+    Speed,
+    Wanted,
+    in_order,
+    read,
+    renewed,
+    written,
+)
 
 pytest_plugins = ["pytester"]
 
@@ -17,6 +28,15 @@ def test_quick(): pass
 def test_slow(): pass
 @pytest.mark.spark
 def test_of_spark(): pass
+"""
+LATER = """
+import pytest
+
+@pytest.mark.nightly
+def test_at_night(): pass
+@pytest.mark.grid
+@pytest.mark.parametrize("of", ["a", "b", "c"])
+def test_of_a_grid(of): pass
 """
 OTHER = "def test_other(): pass\ndef test_slow_too(): pass\n"
 CONFTEST = """
@@ -34,20 +54,26 @@ INI = """
 testpaths = some
 markers =
     spark: starts a Java virtual machine
+    nightly: at night
+    grid: of many
 """
-ALL = {"test_quick", "test_slow", "test_of_spark", "test_other", "test_slow_too"}
-QUICK = {"test_quick", "test_other"}
+NIGHTLY = {"test_at_night", "test_of_a_grid[a]"}
+SLOW = {"test_slow", "test_of_spark", "test_slow_too", "test_of_a_grid[b]"}
+QUICK = {"test_quick", "test_other", "test_of_a_grid[c]"}
+ALL = QUICK | SLOW | NIGHTLY
 
 
 @pytest.fixture
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
-    """A project with two files of tests, of which two are recorded as slow."""
+    """A project with three files of tests, of which four are recorded as slow."""
     monkeypatch.setattr("tests.slow_tests.RECORD", RECORD)  # which its conftest changes, for here too
     folder = pytester.mkdir("some")
     (folder / "test_one.py").write_text(TESTS)
     (folder / "test_two.py").write_text(OTHER)
     (folder / "conftest.py").write_text(CONFTEST)
-    record = {"some/test_one.py::test_slow": 4.0, "some/test_two.py::test_slow_too": 2.0}
+    (folder / "test_three.py").write_text(LATER)
+    grid = {f"some/test_three.py::test_of_a_grid[{of}]": seconds for of, seconds in (("a", 2.0), ("b", 1.0))}
+    record = {"some/test_one.py::test_slow": 4.0, "some/test_two.py::test_slow_too": 2.0, **grid}
     (folder / "slow_tests.txt").write_text(written(record))
     (pytester.path / "pytest.ini").write_text(INI)
     return pytester
@@ -64,7 +90,10 @@ def ran(project: pytest.Pytester, *words: str) -> set[str]:
         ("", QUICK),
         ("some", QUICK),
         ("--all", ALL),
-        ("--slow", ALL - QUICK),
+        ("--slow", SLOW),
+        ("--nightly", NIGHTLY),
+        ("--slow --nightly", SLOW | NIGHTLY),
+        ("some/test_three.py", NIGHTLY | {"test_of_a_grid[b]", "test_of_a_grid[c]"}),
         ("some/test_one.py", {"test_quick", "test_slow", "test_of_spark"}),
         ("some/test_one.py::test_slow", {"test_slow"}),
         ("--slow some/test_two.py", {"test_slow_too"}),
@@ -82,7 +111,7 @@ def test_what_is_named_is_run_and_of_the_others_what_is_quick(
 def test_how_many_were_left_out_is_said_and_how_to_run_them(project: pytest.Pytester) -> None:
     told = project.runpytest_inprocess("-p", "no:xdist", "-p", "no:cacheprovider").outlines
 
-    assert "3 slow tests were left out; `python -m pytest --all` runs all" in told
+    assert "6 slow tests were left out; `python -m pytest --all` runs all" in told
 
 
 def test_with_several_workers_it_is_said_once(
@@ -92,36 +121,45 @@ def test_with_several_workers_it_is_said_once(
     told = project.runpytest_subprocess("-n", "2", "-p", "no:cacheprovider").outlines
 
     assert [line for line in told if "left out" in line] == [
-        "3 slow tests were left out; `python -m pytest --all` runs all"
+        "6 slow tests were left out; `python -m pytest --all` runs all"
     ]
-    assert "2 passed" in told[-1]
+    assert "3 passed" in told[-1]
 
 
 def test_a_run_that_records_writes_what_was_slow_and_forgets_what_is_gone(project: pytest.Pytester) -> None:
     kept = project.path / "some" / "slow_tests.txt"
     kept.write_text(kept.read_text() + "8 some/test_gone.py::test_gone\n")
+    (project.path / "some" / "test_three.py").unlink()
     (project.path / "some" / "test_two.py").write_text(
         "import time\ndef test_slow_too(): time.sleep(0.6)\ndef test_fails(): time.sleep(0.6); assert 0\n"
     )
 
-    assert ran(project, "--record-durations") == {*ALL, "test_fails"} - {"test_other"}
+    assert ran(project, "--record-durations") == {
+        "test_quick", "test_slow", "test_of_spark", "test_slow_too", "test_fails",
+    }  # fmt: skip
     assert read(kept.read_text()) == {"some/test_two.py::test_slow_too": 2.0}
 
 
 def test_what_was_not_run_stays_recorded(project: pytest.Pytester) -> None:
     kept = project.path / "some" / "slow_tests.txt"
 
+    before = read(kept.read_text())
+
     ran(project, "--record-durations", "some/test_one.py")
 
-    assert read(kept.read_text()) == {"some/test_two.py::test_slow_too": 2.0}
+    assert before.keys() - read(kept.read_text()).keys() == {"some/test_one.py::test_slow"}
 
 
-def test_every_test_is_quick_or_slow_and_not_both() -> None:
+def test_every_test_is_of_one_of_three_runs() -> None:
     file = Path("test_one.py")
-    plain, others = (Wanted(everything=False, slow_alone=alone, files=frozenset()) for alone in (False, True))
+    alone = [frozenset[Speed](), frozenset({Speed.SLOW}), frozenset({Speed.NIGHTLY})]
+    runs = [Wanted(everything=False, alone=each, files=frozenset()) for each in alone]
 
-    assert [plain.has(file, slow=slow) for slow in (False, True)] == [True, False]
-    assert [others.has(file, slow=slow) for slow in (False, True)] == [False, True]
+    assert [[run.has(file, speed) for speed in Speed] for run in runs] == [
+        [True, False, False],
+        [False, True, False],
+        [False, False, True],
+    ]
 
 
 def test_the_record_changes_only_where_it_is_wrong_by_more_than_two() -> None:
@@ -139,7 +177,8 @@ def test_what_is_written_is_read() -> None:
 
 def test_the_longest_come_first_and_the_tests_of_a_file_stay_together(project: pytest.Pytester) -> None:
     items, _ = project.inline_genitems("-p", "no:xdist", "-p", "no:cacheprovider", "--all")
-    names = [item.name for item in in_order(list(reversed(items)), {"some/test_two.py::test_slow_too": 2.0})]
+    others = [item for item in reversed(items) if item.path.name != "test_three.py"]
+    names = [item.name for item in in_order(others, {"some/test_two.py::test_slow_too": 2.0})]
 
     assert names == ["test_of_spark", "test_slow_too", "test_other", "test_slow", "test_quick"]
 

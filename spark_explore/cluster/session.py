@@ -157,12 +157,11 @@ def _started(settings: SparkSettings, folder: Path) -> Iterator[SparkSession]:
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     try:
         port, secret = _gateway(process, folder, log)
-        context = _context(process, conf, port, secret, patience)
+        context = _context(process, conf, port, secret, patience, where)
         _handle_again(handler)  # NOTE(ending): Spark hears of Ctrl-C alone
         ship(context)
         sys.path[:] = before  # Spark puts what is shipped before what runs here
         if where.has_executors:
-            _mind_image(context, where)
             with _bounded(process, 2 * patience, "the executors do not answer"):
                 _await_executors(context, patience)
                 _check_executors(context)
@@ -264,11 +263,12 @@ def _home() -> Path:
 
 
 def _context(
-    process: Popen[bytes], conf: Mapping[str, str], port: int, secret: str, patience: float
+    process: Popen[bytes], conf: Mapping[str, str], port: int, secret: str, patience: float, where: Master
 ) -> SparkContext:
     """The Spark context in the Java process. Raises CannotStart."""
     with _environment(PYSPARK_GATEWAY_PORT=str(port), PYSPARK_GATEWAY_SECRET=secret):
         gateway = launch_gateway()  # to the process that runs already
+    _mind_image(SparkConf(_jvm=gateway.jvm), where)
     ours = SparkConf(loadDefaults=False)
     ours.setAll(list(conf.items()))
     with _bounded(process, patience, f"the master {conf['spark.master']} does not let us in"):
@@ -359,9 +359,9 @@ def ship(context: SparkContext) -> None:
         context.addPyFile(str(pack(Path(context._temp_dir))))  # noqa: SLF001 - a folder that lasts as long
 
 
-def _mind_image(context: SparkContext, where: Master) -> None:
+def _mind_image(conf: SparkConf, where: Master) -> None:
     """Check that pods have an image, for which Spark would wait. Raises CannotStart."""
-    if where.is_kubernetes and not any(map(context.getConf().get, IMAGES)):
+    if where.is_kubernetes and not any(map(conf.get, IMAGES)):
         raise CannotStart(
             f"{where.url} needs an image for its executors: --conf {IMAGES[0]}=NAME, "
             "with Python, Java and what modelcheck needs (docs/how-to/run-on-spark.md has one)"

@@ -88,6 +88,7 @@ PAIRS = [
 ]  # fmt: skip
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(("name", "way"), PAIRS)
 def test_an_engine_answers_as_it_promises(name: str, way: Way) -> None:
     model, whole = question(name)

@@ -1,17 +1,20 @@
-"""Runs of the toy model, named by their steps, for the tests of everything that takes a trace."""
+"""Runs of the toy model, named by their steps, and of random ones, for tests of all that takes a trace."""
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from random import Random
 
 from counterexamples.trace import BadState, Ending, Erred, Stops, Trace
+from spec.diagnostics import SpecError
 from spec.load import loads
 from spec.meaning.semantics import Machine, State, Step, Taken
 from spec.model.ir import Model, Scope
 from spec.model.values import ModelError
 
 TOY = Path(__file__).parent / "toy.rsm"
+MOST = 300  # successors: a random run ends before a state that has more, which take seconds to enumerate
 
 DIVERGENCE = (
     "elect(a)",
@@ -69,3 +72,24 @@ def wander(model: Model, length: int, seed: int) -> Trace:
         states.append(taken.state)
         steps.append(taken.step)
     return Trace(model, scope(model), tuple(states), tuple(steps), Stops())
+
+
+def any_run(text: str, steps: int, which: int) -> Trace | None:
+    """A run of a random text, that takes the same of the successors each time; None where it cannot start."""
+    try:
+        (model,) = loads(text)
+    except SpecError:  # once in a thousand texts, a type is none that fits
+        return None
+    scope = model.checks[0].scope
+    machine = Machine(model, scope)
+    try:
+        states, taken = [machine.initial()[0]], []
+        for _ in range(steps):
+            found = [each for each in islice(machine.steps(states[-1]), MOST + 1) if isinstance(each, Taken)]
+            if not 0 < len(found) <= MOST:
+                break
+            states.append(found[which].state)
+            taken.append(found[which].step)
+    except (ModelError, IndexError):
+        return None
+    return Trace(model, scope, tuple(states), tuple(taken), Stops())

@@ -15,13 +15,11 @@ from counterexamples.html.page import Card, PageItem, PageTable, TableCell, Verd
 from counterexamples.lines import Role, line
 from counterexamples.pictures.depict import picture
 from counterexamples.trace import Lasso, Stops, Trace
-from spec.diagnostics import SpecError
 from spec.load import loads
 from spec.meaning.semantics import Machine, Taken
 from spec.model.ir import Scope
 from spec.model.types import BOOL, Seq
-from spec.model.values import ModelError
-from tests.counterexamples.runs import divergence, walk
+from tests.counterexamples.runs import any_run, divergence, walk
 from tests.model_texts import model_texts
 from tests.pages import Element, assert_sound, read, shape
 from tests.stories import STORIES, story, wandering
@@ -312,31 +310,10 @@ def test_a_run_that_goes_round_says_from_where() -> None:
     assert "↻ from after step 1 on, for ever" in shown_page(trace).find("nav", "story")[0].words
 
 
-def any_run(text: str) -> Trace | None:
-    """Some run of some model; None where it cannot start."""
-    try:
-        (model,) = loads(text)
-    except SpecError:  # what the generator may write is tested elsewhere
-        return None
-    scope = model.checks[0].scope
-    machine = Machine(model, scope)
-    try:
-        states, steps = [machine.initial()[0]], []
-        for _ in range(4):
-            found = [each for each in machine.steps(states[-1]) if isinstance(each, Taken)]
-            if not found:
-                break
-            states.append(found[-1].state)
-            steps.append(found[-1].step)
-    except (ModelError, IndexError):
-        return None
-    return Trace(model, scope, tuple(states), tuple(steps), Stops())
-
-
 @settings(max_examples=20)
 @given(model_texts())
 def test_any_run_of_any_model_is_a_page(text: str) -> None:
-    trace = any_run(text)
+    trace = any_run(text, steps=4, which=-1)
     if trace is None:
         return
     root = shown_page(trace)

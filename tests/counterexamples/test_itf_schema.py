@@ -71,6 +71,7 @@ def with_a_check(path: Path) -> list[Model]:
     return [model for model in load(path) if model.checks]
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("path", PROTOCOLS, ids=lambda path: path.stem)
 def test_every_kind_of_trace_of_every_protocol_is_valid(path: Path) -> None:
     for number, model in enumerate(with_a_check(path)):

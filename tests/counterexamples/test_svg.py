@@ -20,12 +20,10 @@ from counterexamples.pictures.svg import svg
 from counterexamples.trace import Stops, Trace
 from modelcheck.api import check
 from modelcheck.contract.result import Violated
-from spec.diagnostics import SpecError
 from spec.load import loads
 from spec.meaning.semantics import Machine, Taken
 from spec.model.ir import Kind
-from spec.model.values import ModelError
-from tests.counterexamples.runs import divergence
+from tests.counterexamples.runs import any_run, divergence
 from tests.cpu_time import cpu_seconds
 from tests.model_texts import model_texts
 from tests.stories import STORIES, named, story, wandering
@@ -300,30 +298,9 @@ def test_markup_in_a_value_stays_a_text(form: str) -> None:
     assert attributes <= {(each.tag, key) for each in usual.iter() for key in each.attrib}
 
 
-def any_run(text: str) -> Trace | None:
-    """Some run of some model; None where it cannot start."""
-    try:
-        (model,) = loads(text)
-    except SpecError:  # once in a thousand texts, a type is none that fits
-        return None
-    scope = model.checks[0].scope
-    machine = Machine(model, scope)
-    try:
-        states, steps = [machine.initial()[0]], []
-        for _ in range(6):
-            taken = next((s for s in machine.steps(states[-1]) if isinstance(s, Taken)), None)
-            if taken is None:
-                break
-            states.append(taken.state)
-            steps.append(taken.step)
-    except (ModelError, IndexError):
-        return None
-    return Trace(model, scope, tuple(states), tuple(steps), Stops())
-
-
 @given(model_texts())
 def test_any_run_of_any_model_is_a_picture(text: str) -> None:
-    trace = any_run(text)
+    trace = any_run(text, steps=6, which=0)
     if trace is None:
         return
     drawn = picture(trace)

@@ -111,6 +111,7 @@ def test_a_guess_of_senders_is_noticed_in_random_models(
     assert [each for seed in range(20) for each in untruths(random_run(talking(seed))) if "arrow" in each]
 
 
+@pytest.mark.nightly
 def test_all_that_pictures_of_known_mistakes_say_is_true() -> None:
     runs = [*known_runs(ProgressLine(StringIO(), "", columns=80))]
     found = {f"{bug.model} {bug.check}: {each}" for bug, run in runs for each in untruths(run)}

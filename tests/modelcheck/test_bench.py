@@ -38,6 +38,7 @@ def test_all_find_the_same_states(capsys: pytest.CaptureFixture[str]) -> None:
     assert " times our search time" in told
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_spark_may_race_too(capsys: pytest.CaptureFixture[str]) -> None:
     code = script(BENCH, ["--scope", "xs", "--rounds", "1", "--against", "spark"])

@@ -60,6 +60,7 @@ def exported(model: Model, asked: Check, folder: Path) -> str:
     return next(iter(files)).removesuffix(".tla")
 
 
+@pytest.mark.grid
 @pytest.mark.oracle
 @needs_tlc
 @pytest.mark.parametrize("protocol", NAMES)

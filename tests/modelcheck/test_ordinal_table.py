@@ -11,6 +11,7 @@ from tests.without_bounds import SMALL, agree_with_bounds, ordinals, unbounded
 from tools.ordinal_table import PAGE, rows
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("name", NAMES)
 def test_the_page_has_what_each_protocol_finds_without_a_bound(name: str) -> None:
     text = PAGE.read_text(encoding="utf-8")

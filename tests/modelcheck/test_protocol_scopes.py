@@ -78,6 +78,7 @@ def asked_again(name: str) -> Iterator[NextScopeRow]:
     yield from (row for _, row in asking.rows(LIMITS))
 
 
+@pytest.mark.grid
 @pytest.mark.one_of_many
 @pytest.mark.parametrize("name", library.names())
 def test_the_smallest_checks_keep_their_answers(name: str, monkeypatch: pytest.MonkeyPatch) -> None:

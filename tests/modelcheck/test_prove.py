@@ -49,7 +49,11 @@ def test_examples_have_the_verdicts_that_they_expect(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "file", ["sharded_store", "synchronous", "lock_server", "election", "handover", "two_phase_commit"]
+    "file",
+    [
+        *("sharded_store", "synchronous", "lock_server", "election", "two_phase_commit"),
+        pytest.param("handover", marks=pytest.mark.nightly),
+    ],
 )
 def test_a_protocol_is_proved_with_lemmas_that_are_found(file: str) -> None:
     result = found(file)

@@ -69,6 +69,7 @@ def test_what_is_listed_is_a_part_and_stands_there_once(path: Path) -> None:
     assert len(set(names)) == len(names)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("path", EXACT)
 def test_just_the_parts_that_no_check_needs_are_listed(path: Path) -> None:
     models = load(path)

@@ -30,7 +30,7 @@ NOT_OURS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
 CHECKS = [
     ("quorum", "promise_lost", False),  # violated by one fault
     ("two_phase_commit", "hasty_coordinator", True),  # breaks properties of steps
-    ("quorum", "three_nodes", True),
+    pytest.param("quorum", "three_nodes", True, marks=pytest.mark.nightly),
 ]
 
 

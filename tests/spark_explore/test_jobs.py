@@ -41,7 +41,11 @@ RENAMED = {
     "two_sorts": "members of two sorts",
     "error_up_to_renaming": "an error of a state that stands for others",
 }
-MODELS = 12  # random ones
+MODELS, DAILY = 12, 4  # random ones; the others are for the night
+RANDOM = [
+    pytest.param(f"{SEED}{n * APART}", marks=[pytest.mark.nightly] if n > DAILY else [])
+    for n in range(1, MODELS + 1)
+]
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("quickly_compiled")]
 
@@ -68,7 +72,7 @@ def different(name: str, engine: SparkEngine, *, symmetry: bool = False) -> obje
     return differences(a, b)
 
 
-@pytest.mark.parametrize("name", [*JOBS, *(f"{SEED}{n * APART}" for n in range(1, MODELS + 1))])
+@pytest.mark.parametrize("name", [*JOBS, *RANDOM])
 def test_jobs_answer_as_the_reference_engine(name: str, on_spark: SparkEngine) -> None:
     assert different(name, on_spark) == {}
 

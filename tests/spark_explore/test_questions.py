@@ -228,7 +228,7 @@ def test_an_executor_that_is_killed_changes_no_row(
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("when", ["divided", "read by"])
+@pytest.mark.parametrize("when", ["divided", pytest.param("read by", marks=pytest.mark.nightly)])
 def test_an_executor_that_is_killed_changes_no_part_of_a_row(
     cluster_spark: SparkSession, spark_cluster: Cluster, tmp_path: Path, when: str
 ) -> None:

@@ -100,6 +100,7 @@ def test_the_commands_of_the_page_start_a_cluster_and_search_on_it(tmp_path: Pat
     assert STATES in told.stdout
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_a_local_cluster_counts_what_any_engine_counts(tmp_path: Path) -> None:
     words = (*CHECK, "--master", "local-cluster[2,1,1024]", "--driver-states", "250", "--patience", "300")
@@ -111,6 +112,7 @@ def test_a_local_cluster_counts_what_any_engine_counts(tmp_path: Path) -> None:
     assert STATES in told
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_a_local_cluster_answers_questions_as_this_machine_does(tmp_path: Path) -> None:
     asked = ("sweep", "quorum", "--check", "three_nodes", "--vary", "faults=0,1", "--json")

@@ -206,6 +206,7 @@ def test_a_run_that_only_seems_to_decide_something_is_not_the_last() -> None:
     assert compiled.sample.runs > 1
 
 
+@pytest.mark.grid
 @pytest.mark.one_of_many
 @pytest.mark.parametrize("file", sorted(PROTOCOLS.glob("*.rsm")), ids=lambda file: file.stem)
 def test_runs_of_protocols_are_those_of_the_interpreter(file: Path) -> None:

@@ -49,6 +49,7 @@ def smallest(model: Model) -> Check:
     )
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("protocol", library.names())
 def test_every_kernel_of_a_protocol_is_well_formed(protocol: str) -> None:
     asked = [(model, smallest(model)) for model in loads(library.text(protocol), protocol) if model.checks]

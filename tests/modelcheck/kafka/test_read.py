@@ -145,6 +145,7 @@ def test_latin_1_and_all_ends_of_lines_are_read() -> None:
         assert reading.given[1].place == "f:3"
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(
     "line",
     [

@@ -69,6 +69,7 @@ def changes_something(entry: ConfigEntry, asked: Check) -> bool:
     return False
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("entry", MODEL.configs, ids=lambda entry: str(entry.name))
 def test_a_switch_of_the_model_changes_what_a_check_finds(entry: ConfigEntry) -> None:
     assert any(changes_something(entry, asked) for asked in checks())

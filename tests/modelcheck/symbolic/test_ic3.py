@@ -112,6 +112,7 @@ def test_majorities_of_five_are_proved_without_a_lemma() -> None:
     assert [type(result.verdict) for result in found.results] == [Holds, Holds, Holds]
 
 
+@pytest.mark.nightly
 def test_the_invariants_of_kisr_are_proved_without_a_lemma() -> None:
     model, question = named("kisr", "any_crashes")
     small = apply(model, question, Overrides(("Offset=2", "Epoch=1"), ()))

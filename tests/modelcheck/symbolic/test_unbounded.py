@@ -100,7 +100,11 @@ BROKEN = {
     "quorum": Proved("proved", "any_n", "committed_survives", QUORUM_MUTANTS),
     "raft": Proved("proved_elections", "any_n_elections", "election_safety", RAFT_MUTANTS),
 }
-MUTANTS = [(file, mutant) for file, proved in BROKEN.items() for mutant in proved.mutants]
+MUTANTS = [
+    pytest.param(file, mutant, marks=[pytest.mark.nightly] if number % 3 else [])
+    for file, proved in BROKEN.items()
+    for number, mutant in enumerate(proved.mutants)
+]
 
 
 @pytest.mark.parametrize(("file", "mutant"), MUTANTS)

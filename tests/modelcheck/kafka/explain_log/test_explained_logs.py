@@ -132,8 +132,9 @@ def test_logs_alone_find_the_run_too(capsys: pytest.CaptureFixture[str]) -> None
     assert any("as Kafka 3.9.1 does it" in text for text in found["basis"])
 
 
+@pytest.mark.nightly
 def test_logs_of_a_real_cluster_with_zookeeper_find_its_run(capsys: pytest.CaptureFixture[str]) -> None:
-    code, found = asked(capsys, ZOOKEEPER, "--acks", "1")
+    code, found = asked(capsys, ZOOKEEPER, "--acks", "1", "--max-time", "10m")  # one to two minutes
     (kept,) = [each for each in found["explained"]["lost"] if each["property"] == "acknowledged_kept"]
     stopped = [each["name"] for each in found["explained"]["steps"] if each["action"] == "shut_down"]
 

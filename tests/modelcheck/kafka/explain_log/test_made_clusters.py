@@ -38,7 +38,7 @@ def assert_is_its_history(found: dict[str, Any], cluster: MadeCluster) -> None:
     assert points(found) < 8 * len(found["explained"]["steps"])
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.nightly), 3])
 def test_a_cluster_of_some_days_is_explained(
     seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -154,7 +154,7 @@ def test_a_log_that_ends_within_a_batch_and_those_beside_it_may_have_had_more(
 # ------------------------------------------------------------------ the newest part
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def test_a_part_has_the_faults_of_its_time_and_the_losses_of_the_whole(
     seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -232,7 +232,7 @@ def test_a_part_begins_before_logs_differ(tmp_path: Path, capsys: pytest.Capture
 # ------------------------------------------------------------------ old clusters
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (2, 3))])
 def test_a_cluster_of_fifty_epochs_and_a_million_records_is_explained(
     seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -297,6 +297,7 @@ def test_a_cell_that_was_not_tried_is_empty_and_one_that_differs_is_bold() -> No
 # ------------------------------------------------------------------ on a real cluster
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of the client's library
 def test_a_real_cluster_with_another_configuration_loses_nothing(real_home: Home, run: Command) -> None:
     words = ("kafka", "reproduce", "kafka", "--check", "acks_one", "--under", "acks_all", "--json")
