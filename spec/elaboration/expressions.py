@@ -137,6 +137,8 @@ class ExpressionElaborator:
                 return f"an empty {type(wanted).__name__.lower()} is written `{brackets}`"
             case _, t.Bool() if t.is_number(actual) and _is_path(node):
                 return f"compare it with something: `{text} > 0`"
+            case t.Option(), t.Bool() if _is_path(node):
+                return f"compare it with something: `{text} != none`"
             case _:
                 return ""
 

@@ -8,7 +8,7 @@ import spec.model.types as t
 import spec.syntax.expressions as se
 from spec.diagnostics import suggest
 from spec.elaboration.elaborator import Elaborator
-from spec.elaboration.references import variable
+from spec.elaboration.references import counterpart, variable
 from spec.elaboration.scopes import TypeEnv
 from spec.model.op import Op
 from spec.source import Span
@@ -50,7 +50,12 @@ def get(e: Elaborator, node: se.Get, env: TypeEnv) -> ir.Expr:
 
 def _no_part(e: Elaborator, node: se.Get, of: t.Type, names: list[str]) -> ir.Expr:
     """Report an unknown field."""
-    help_ = suggest(node.name.text, names) or (f"it has {listed(names)}" if names else "")
+    name = node.name.text
+    help_ = suggest(name, names) or (f"it has {listed(names)}" if names else "")
+    if isinstance(of, t.Set | t.Seq | t.Bag | t.Map):
+        help_ = counterpart(e, name, node.of.span)
+    if isinstance(node.of, se.Name) and name in e.declared.fields.get(node.of.name, {}):
+        help_ = f"`{name}` is a field of each {node.of.name}: write `r.{name}`"
     return e.fail("R0314", node.name.span, f"{an(of)} has no `{node.name.text}`", help=help_)
 
 

@@ -35,6 +35,7 @@ _FOREIGN_FUNCTIONS = {  # words of other languages, in lower case and without `_
         ("pick", "oneof"), "`choose x in $` as a statement, or a parameter `x in $` of the action"
     ),
 }
+_NOTHING = {"null", "nil", "undefined", "nothing"}  # in other languages
 _FOREIGN_METHODS = {
     "size": "`size($)`",
     **dict.fromkeys(("push", "pushback"), "`$ + [e]`"),
@@ -106,6 +107,8 @@ def unknown_name(e: Elaborator, node: se.Name, known: Iterable[str], hint: t.Typ
         help_ = f"there are {listed(wanted.members)}"
     if not help_ and isinstance(wanted, t.Bool):
         help_ = "a bool is true or false"
+    if not help_ and node.name.lower() in _NOTHING:
+        help_ = "write `none`"
     if node.name in e.declared.labels:
         return label(e, node.name, node.span)
     if node.name in e.declared.actions:
@@ -162,11 +165,16 @@ def method(e: Elaborator, node: se.Method) -> ir.Expr:
     if name in VERBS:
         help_ = "expressions have no such calls; to change the state write it as a statement"
         return e.fail("R0311", node.span, f"`.{name}(…)` is a statement", help=help_)
-    ours = f"`{name}($)`" if name in FUNCTIONS and len(node.args) == 0 else _ours(name)
     help_ = "expressions have no such calls: functions go before their arguments, `f(x)`"
-    if ours is not None:
-        help_ = f"write {ours.replace('$', e.problems.shown(node.of.span))}"
+    if len(node.args) == 0 or name not in FUNCTIONS:
+        help_ = counterpart(e, name, node.of.span) or help_
     return e.fail("R0208", node.name.span, f"there is no `.{name}(…)`", help=help_)
+
+
+def counterpart(e: Elaborator, name: str, of: Span) -> str:
+    """The advice for a part or method of another language, such as `s.length`; empty if it is unknown."""
+    ours = f"`{name}($)`" if name in FUNCTIONS else _ours(name)
+    return f"write {ours.replace('$', e.problems.shown(of))}" if ours is not None else ""
 
 
 def _ours(name: str) -> str | None:

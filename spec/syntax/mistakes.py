@@ -60,6 +60,7 @@ _FOREIGN = {
     "<>": "`!=`",
     "/=": "`!=`",
     "++": "`+`",
+    "**": "a product, `x * x`",
     "|->": "`[k: K -> e]` for a map, `R(f = e)` for a record",
     "?": "`if c then a else b`",
 }
@@ -353,6 +354,9 @@ def _foreign_operator(place: _ErrorPlace) -> SyntaxMistake | None:
     for sign in sorted(_FOREIGN, key=len, reverse=True):
         if place.here.startswith(sign) or (len(sign) > 1 and late.startswith(sign)):
             return place.says(f"`{sign}` is not an operator of this language", f"write {_FOREIGN[sign]}")
+    if place.found == "EXCEPT":
+        what = "`EXCEPT` is not a word of this language"
+        return place.says(what, "write `m[k] := e`: a statement changes one entry and leaves the others")
     word = re.match(r"\\([A-Za-z]*)", place.here)
     if word is not None and word[1] in _BACKSLASHED:
         what = f"`\\{word[1]}` is not an operator of this language"
