@@ -365,8 +365,10 @@ def _replica(
             reading.problems.append(str(error))
             return None
         reading.problems.extend(f"{each} {_consequence(log)}" for each in log.damaged)
-        reading.problems.extend(_gaps(known, place, log))
-        return ReplicaLog(node, log, mark, read.clean, proven=proven)
+        gaps = tuple(_gaps(known, place, log))
+        reading.problems.extend(gaps)
+        whole = not gaps and (log.cut or not log.damaged)
+        return ReplicaLog(node, log, mark, read.clean, proven=proven, whole=whole)
     if state is None or not (theirs or disks):
         return None
     was_lost = any(each.had(_assigned(state, node)) for each in disks)

@@ -17,7 +17,8 @@ class ReplicaLog:
     `clean` is whether its directory was left by a clean shutdown, and `lost` whether it had one on a disk
     that is gone.  `proven` is whether the controller takes a clean
     shutdown for one: every directory of the broker has the epoch of its last registration.  `beside_short` is
-    whether another log of the broker has lost its end, as after a power failure, which this one had too.
+    whether another log of the broker has lost its end, as after a power failure, which this one had too, and
+    `whole` whether all records before its end are there and none is damaged.
     """
 
     node: int
@@ -28,6 +29,7 @@ class ReplicaLog:
     lost: bool = False
     proven: bool = True
     beside_short: bool = False
+    whole: bool = True
 
     @property
     def lost_proof(self) -> bool:
@@ -78,6 +80,11 @@ class PartitionFiles:
     def missing(self) -> tuple[int, ...]:
         """The replicas whose brokers' directories were not given."""
         return tuple(n for n in self.state.replicas if n not in self.replicas) if self.state else ()
+
+    @property
+    def not_whole(self) -> tuple[int, ...]:
+        """The brokers whose log lacks records before its end, or has damaged ones that a start keeps."""
+        return tuple(node for node, replica in self.replicas.items() if not replica.whole)
 
     @property
     def electable(self) -> tuple[int, ...]:

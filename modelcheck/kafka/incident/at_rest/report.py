@@ -35,13 +35,16 @@ def lines(
         yield line(f"{count(len(problems) - len(shown), 'more partition')} like these (--all shows them).")
     fine = len(found) - len(problems)
     if fine:
-        yield line(Piece(f"{count(fine, 'partition')} {'is' if fine == 1 else 'are'} fine.", Role.GOOD))
+        told = f"{count(fine, 'partition')} {'is' if fine == 1 else 'are'} fine"
+        if gathered.metadata is not None and gathered.metadata.damaged:
+            told += ", as far as the metadata log can be read"
+        yield line(Piece(f"{told}.", Role.GOOD))
     for text in (*gathered.problems, *basis(gathered)):
         yield from wrapped((Piece("• ", Role.DIM),), text, width)
 
 
 def is_fine(each: Judged) -> bool:
-    """Whether a partition has no problems: all replicas are given, and no election truncates anything."""
+    """Whether a partition has no problems: no election truncates anything, and the logs here are whole."""
     if (
         each.order_matters
         or each.is_open
@@ -50,6 +53,7 @@ def is_fine(each: Judged) -> bool:
         or each.partition.struck
         or each.untraced
         or each.partition.outsiders
+        or each.partition.not_whole
     ):
         return False
     return not each.wanted.lost

@@ -145,6 +145,8 @@ def reasons(each: Judged) -> Iterator[str]:
             f" {noted - each.gone:,}: {count(each.gone, 'record')} are in no copy here."
         )
     yield from map(untraced_words, each.untraced)
+    for node in partition.not_whole:
+        yield f"The log of broker {node} is not whole; what is wrong with it is at the end of this report."
     yield from _about_leaving(partition)
     yield from _about_dropping(partition)
     yield from _about_struck(partition)

@@ -277,6 +277,8 @@ def test_a_segment_that_is_missing_is_told(
     assert [f"{folder}: no segment has offsets 10 to 19" in each for each in found["problems"]] == [
         True
     ] * told
+    assert topic(found, "orders")["fine"] == (not told)
+    assert any("log of broker 1 is not whole" in why for why in topic(found, "orders")["why"]) == bool(told)
     assert code == (Exit.UNKNOWN if told else Exit.EXPECTED)
 
 
@@ -294,6 +296,7 @@ def test_a_flipped_bit_is_found_where_a_broker_looks(
 
     assert before["problems"] == []
     assert sum("fails its checksum" in problem for problem in after["problems"]) == 2
+    assert not topic(after, "orders")["fine"]
 
 
 def test_a_folder_that_is_gone_is_an_empty_log(
@@ -361,6 +364,22 @@ def test_all_is_well_after_a_clean_shutdown_with_nothing_missing(
     assert code == Exit.EXPECTED
     assert out.startswith("Nothing that is here can still be lost, whoever starts first.\n")
     assert "2 partitions are fine." in out
+
+
+def test_what_is_fine_is_so_as_far_as_the_metadata_can_be_read(
+    copied: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    here = copied("truncated")
+    main(["kafka", "inspect", str(here)])
+    before = capsys.readouterr().out
+    for folder in sorted(here.rglob("__cluster_metadata-0")):
+        segment = folder / f"{0:020}.log"
+        segment.write_bytes(segment.read_bytes()[:-5])
+    main(["kafka", "inspect", str(here)])
+    after = capsys.readouterr().out
+
+    assert "2 partitions are fine.\n" in before
+    assert "2 partitions are fine, as far as the metadata log can be read.\n" in after
 
 
 def test_a_folder_of_a_deleted_topic_is_left_out(
