@@ -18,6 +18,7 @@ from modelcheck.grounding.layout import FlatVariable
 from modelcheck.grounding.machine import GroundMachine, grounded
 from modelcheck.grounding.steps import GroundRule
 from modelcheck.grounding.terms import GroundTerm
+from spec.model.walk import walk_statements
 
 KEYWORDS = frozenset(
     "active assert atomic bit bool break byte c_code c_decl c_expr c_state c_track chan cond d_proctype "
@@ -44,8 +45,9 @@ def promela(model: ir.Model, check: ir.Check) -> Exported:
     """The check in Promela: one file and the commands to run it. Raises Inexpressible."""
     made = grounded(model, check, KEYWORDS)
     if len(made.starts) != 1:
-        first = model.variables[0]
-        raise Inexpressible(Construct(f"a model of {len(made.starts)} initial states", first.span))
+        chosen = (each.span for each in walk_statements(model.init) if isinstance(each, ir.Choose))
+        at = next(chosen, model.variables[0].span)
+        raise Inexpressible(Construct(f"a model of {len(made.starts)} initial states", at))
     name = f"{model.name}.pml"
     about = [f"{model.name}, check {check.name}", *scope_words(check.scope), *config_words(model, check)]
     text = "\n".join(_PromelaText(made).lines(about)) + "\n"

@@ -142,3 +142,20 @@ def test_spin_is_not_asked_of_the_first_state() -> None:
     assert any(
         "the first state breaks two" in note for note in target("promela")(model, model.checks[0]).notes
     )
+
+
+def test_where_a_start_is_chosen_is_what_promela_cannot_say() -> None:
+    (model,) = loads("""
+        protocol chosen
+        sort Node
+        state { x: 1..2 = 1, lead: Node? = none }
+        init { choose n: Node  lead := n }
+        action go(v: 1..2) { x := v }
+        check it { scope Node = 2 }
+    """)
+    with pytest.raises(Inexpressible) as refused:
+        target("promela")(model, model.checks[0])
+    (what,) = refused.value.args
+
+    assert what.what == "a model of 2 initial states"
+    assert model.source.at(what.span) == "choose n: Node"
