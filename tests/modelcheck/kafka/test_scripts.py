@@ -72,3 +72,95 @@ def test_features_that_a_script_sets(command: str, expected: bool) -> None:  # n
     made = review(script(CREATED, command), kafka="4.1").switches
 
     assert made.eligible_leader_replicas.value is expected
+
+
+# ------------------------------------------------------------------------------- loops
+
+
+def in_a_loop(*commands: str, words: str = "orders payments") -> str:
+    return script(f"for t in {words}; do", *(f"  {command}" for command in commands), "done")
+
+
+EACH = CREATED.replace("orders", '"$t"')
+
+
+@pytest.mark.parametrize("words", ["orders payments", "'orders' \"payments\""])
+def test_a_loop_over_words_makes_a_topic_of_each(words: str) -> None:
+    text = in_a_loop(f"{EACH} --partitions 6 --config min.insync.replicas=2", words=words)
+    readings = [read_bytes("run.sh", text.encode())]
+    found = [resolve(readings, kafka="3.7", topic=name) for name in ("orders", "payments")]
+
+    assert [each.value("min.insync.replicas").value for each in found] == [2, 2]
+    assert [(topic.name, topic.partition_count) for topic in readings[0].topics] == [
+        ("orders", 6),
+        ("payments", 6),
+    ]
+
+
+def test_a_loop_alters_and_deletes_what_each_topic_has() -> None:
+    altered, deleted = (
+        OF_ORDERS.replace("orders", "$t") + f" --{verb}"
+        for verb in ("add-config min.insync.replicas=3", "delete-config min.insync.replicas")
+    )
+    made = in_a_loop(f"{EACH} --config min.insync.replicas=2")
+    after = [made + in_a_loop(more).partition("\n")[2] for more in (altered, deleted)]
+    found = [resolve([read_bytes("run.sh", each.encode())], kafka="3.7", topic="payments") for each in after]
+
+    assert [each.value("min.insync.replicas").value for each in found] == [3, 1]
+
+
+def test_loops_within_each_other_make_all_their_pairs() -> None:
+    name = "${team}-$t"
+    text = script(
+        "for team in a b",
+        "do",
+        "  for t in x y; do",
+        f"    {CREATED.replace('orders', name)}",
+        "  done",
+        "done",
+    )
+
+    assert {topic.name for topic in read_bytes("run.sh", text.encode()).topics} == {
+        "a-x", "a-y", "b-x", "b-y",
+    }  # fmt: skip
+
+
+def test_a_loop_in_a_file_of_compose_has_twice_the_sign() -> None:
+    text = f"""
+services:
+  init:
+    image: apache/kafka:3.7.0
+    command: >
+      bash -c 'for t in orders payments; do {CREATED.replace("orders", "$$t")}; done'
+"""
+
+    assert [topic.name for topic in read_bytes("compose.yaml", text.encode()).topics] == [
+        "orders",
+        "payments",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        in_a_loop(EACH, words='"orders payments"'),  # one word
+        in_a_loop(EACH, words="$TOPICS"),
+        in_a_loop(EACH, words="$(cat topics)"),
+        in_a_loop(EACH, words="orders-{1..3}"),
+        in_a_loop(f'if [ "$t" = orders ]; then {EACH}; fi'),
+        in_a_loop(f'[ "$t" = orders ] || {EACH}'),
+        in_a_loop('t="$t-1"', EACH),
+        in_a_loop("echo", "# for done: nothing") + EACH,
+        in_a_loop(EACH.replace("$t", "$t-$u")),
+    ],
+)
+def test_where_words_are_not_in_the_script_or_not_of_each_turn_the_name_stays(text: str) -> None:
+    assert [topic.name[:2] for topic in read_bytes("run.sh", text.encode()).topics] == ["$t"]
+
+
+def test_what_a_command_of_a_loop_is_refused_for_is_told_once() -> None:
+    text = in_a_loop(f"{EACH} --config min.insync.replicas=2 --config no.such.key=1")
+    found = resolve([read_bytes("run.sh", text.encode())], kafka="3.7", topic="orders")
+
+    (warning,) = (each for each in found.warnings if each.code == "R0715")
+    assert [note.message for note in warning.notes] == ["not set either"]

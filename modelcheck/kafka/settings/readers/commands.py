@@ -17,6 +17,7 @@ from modelcheck.kafka.settings.readers.formats.tree import (
     walk,
 )
 from modelcheck.kafka.settings.readers.gathered import PAIR, Gathered
+from modelcheck.kafka.settings.readers.loops import in_each_turn
 from modelcheck.kafka.settings.readers.unread import comments, covers
 from modelcheck.kafka.settings.readings import (
     About,
@@ -119,20 +120,14 @@ def _topics(gathered: Gathered, node: ScalarNode) -> None:
         parts = _PARTITIONS.search(text, *command.span("rest"))
         placed = _ASSIGNMENT.search(text, *command.span("rest"))
         replicas = placed[1].count(":") + 1 if placed else int(factor[1]) if factor else None
-        gathered.topics.append(
-            Topic(
-                named[1],
-                gathered.source,
-                Span(*named.span(1)),
-                replicas,
-                int(parts[1]) if parts else None,
-            )
-        )
         if factor:
             gathered.passed.append(Span(*factor.span()))
-        for found in _CONFIG.finditer(text, *command.span("rest")):
-            at = (Span(*found.span(1)), Span(*found.span(2)))
-            gathered.add(found[1], found[2], SettingLayer.TOPIC, at, named[1], Span(*command.span()))
+        number = int(parts[1]) if parts else None
+        for name in in_each_turn(text, named[1], command.start()):
+            gathered.topics.append(Topic(name, gathered.source, Span(*named.span(1)), replicas, number))
+            for found in _CONFIG.finditer(text, *command.span("rest")):
+                at = (Span(*found.span(1)), Span(*found.span(2)))
+                gathered.add(found[1], found[2], SettingLayer.TOPIC, at, name, Span(*command.span()))
 
 
 def _alterations(gathered: Gathered, node: ScalarNode) -> None:
@@ -143,15 +138,15 @@ def _alterations(gathered: Gathered, node: ScalarNode) -> None:
         if owner is None:
             continue
         layer, named = owner
-        entity = named[1] if named else ""
-        if layer is SettingLayer.TOPIC and named and all(topic.name != entity for topic in gathered.topics):
-            gathered.topics.append(Topic(entity, gathered.source, Span(*named.span(1))))
         added = _ADDED.search(text, *command.span("rest"))
-        if added is None:
-            continue
-        for one in PAIR.finditer(added[1]):
-            key, value = (Span(*(added.start(1) + at for at in one.span(part))) for part in (1, 2))
-            gathered.add(one[1], one[2], layer, (key, value), entity, Span(*command.span()))
+        for entity in in_each_turn(text, named[1], command.start()) if named else ("",):
+            known = {topic.name for topic in gathered.topics}
+            if layer is SettingLayer.TOPIC and named and entity not in known:
+                gathered.topics.append(Topic(entity, gathered.source, Span(*named.span(1))))
+            for one in PAIR.finditer(added[1] if added else ""):
+                begins = added.start(1) if added else 0
+                key, value = (Span(*(begins + at for at in one.span(part))) for part in (1, 2))
+                gathered.add(one[1], one[2], layer, (key, value), entity, Span(*command.span()))
 
 
 def _owner(text: str, command: re.Match[str]) -> tuple[SettingLayer, re.Match[str] | None] | None:
@@ -177,29 +172,35 @@ def _deletions(gathered: Gathered, node: ScalarNode) -> None:
     text = gathered.source.text
     for command in (one for pattern in (_ALTER, _CREATE) for one in _commands(gathered, pattern, node)):
         owner = _owner(text, command)
-        if owner is None or (owner[1] and is_template(owner[1][1])):
+        if owner is None:
             continue
         layer, named = owner
-        entity = named[1] if named else ""
-        for deleted in _DELETED.finditer(text, *command.span("rest")):
-            keys = frozenset(_NAME.findall(deleted[1]))
-            gone = [
-                one
-                for one in gathered.given
-                if (one.layer, one.entity) == (layer, entity)
-                and one.key in keys
-                and one.key_span.start < deleted.start()
-            ]
-            gathered.given = [one for one in gathered.given if one not in gone]
-            gathered.passed += [one.key_span for one in gone]
-            gathered.passed.append(Span(*deleted.span(1)))
-            whose = f"topic {entity}" if layer is SettingLayer.TOPIC else f"broker {entity or 'default'}"
-            line = gathered.source.place(deleted.start())[1]
-            gathered.notes += [
-                f"`{key}` of {whose} is deleted in line {line}; where another file sets it, that counts"
-                for key in sorted(keys)
-                if is_modelled(key)
-            ]
+        for entity in in_each_turn(text, named[1], command.start()) if named else ("",):
+            if not is_template(entity):
+                for deleted in _DELETED.finditer(text, *command.span("rest")):
+                    _delete(gathered, deleted, layer, entity)
+
+
+def _delete(gathered: Gathered, deleted: re.Match[str], layer: SettingLayer, entity: str) -> None:
+    """Take away what a command deletes of one topic or broker, with a note."""
+    keys = frozenset(_NAME.findall(deleted[1]))
+    gone = [
+        one
+        for one in gathered.given
+        if (one.layer, one.entity) == (layer, entity)
+        and one.key in keys
+        and one.key_span.start < deleted.start()
+    ]
+    gathered.given = [one for one in gathered.given if one not in gone]
+    gathered.passed += [one.key_span for one in gone]
+    gathered.passed.append(Span(*deleted.span(1)))
+    whose = f"topic {entity}" if layer is SettingLayer.TOPIC else f"broker {entity or 'default'}"
+    line = gathered.source.place(deleted.start())[1]
+    gathered.notes += [
+        f"`{key}` of {whose} is deleted in line {line}; where another file sets it, that counts"
+        for key in sorted(keys)
+        if is_modelled(key)
+    ]
 
 
 def _features(gathered: Gathered, node: ScalarNode) -> None:

@@ -73,7 +73,8 @@ def _without(
             kept.append(one)
             continue
         culprit, why = refused[command]
-        if one is not culprit and is_modelled(one.key):
+        known = {each.key_span for each in (culprit, *others[command])}  # of another turn of a loop
+        if one.key_span not in known and is_modelled(one.key):
             others[command].append(one)
         findings.ignored.append(Remark(one, why if one is culprit else f"Kafka refuses its command: {why}"))
     for command, (one, why) in refused.items():
