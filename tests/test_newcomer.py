@@ -12,7 +12,7 @@ from tests.bare_path import only
 
 ROOT = Path(__file__).parents[1]
 NEAR_JAVA = (
-    "tests/modelcheck/kafka/reproduce/test_reproduce_command.py",
+    "tests/modelcheck/kafka/reproduce",
     "tests/spark_explore/test_java.py",
     "tests/spark_explore/test_object_store.py",
 )

@@ -152,6 +152,7 @@ services:
         in_a_loop('t="$t-1"', EACH),
         in_a_loop("echo", "# for done: nothing") + EACH,
         in_a_loop(EACH.replace("$t", "$t-$u")),
+        in_a_loop("# a long one" * 2_000, EACH),
     ],
 )
 def test_where_words_are_not_in_the_script_or_not_of_each_turn_the_name_stays(text: str) -> None:

@@ -139,14 +139,20 @@ def _alterations(gathered: Gathered, node: ScalarNode) -> None:
             continue
         layer, named = owner
         added = _ADDED.search(text, *command.span("rest"))
+        pairs = [] if added is None else [*_pairs(added)]
         for entity in in_each_turn(text, named[1], command.start()) if named else ("",):
             known = {topic.name for topic in gathered.topics}
             if layer is SettingLayer.TOPIC and named and entity not in known:
                 gathered.topics.append(Topic(entity, gathered.source, Span(*named.span(1))))
-            for one in PAIR.finditer(added[1] if added else ""):
-                begins = added.start(1) if added else 0
-                key, value = (Span(*(begins + at for at in one.span(part))) for part in (1, 2))
-                gathered.add(one[1], one[2], layer, (key, value), entity, Span(*command.span()))
+            for key, value, at in pairs:
+                gathered.add(key, value, layer, at, entity, Span(*command.span()))
+
+
+def _pairs(added: re.Match[str]) -> Iterator[tuple[str, str, tuple[Span, Span]]]:
+    """The keys and values that `--add-config` adds, with their places."""
+    for one in PAIR.finditer(added[1]):
+        key, value = (Span(*(added.start(1) + at for at in one.span(part))) for part in (1, 2))
+        yield one[1], one[2], (key, value)
 
 
 def _owner(text: str, command: re.Match[str]) -> tuple[SettingLayer, re.Match[str] | None] | None:

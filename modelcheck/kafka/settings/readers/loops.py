@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import product
 
 from modelcheck.kafka.settings.readings import is_template
 
 _WORD = r"(?:\"[\w.-]+\"|'[\w.-]+'|[\w.-]+)"
 _LOOP = re.compile(
-    rf"\bfor[ \t]+(?P<variable>\w+)[ \t]+in[ \t]+(?P<words>{_WORD}(?:[ \t]+{_WORD})*)[ \t]*(?:;|\r?\n)\s*do\b"
+    rf"\bfor[ \t]+(?P<variable>\w+)[ \t]+in[ \t]+(?P<words>{_WORD}(?:[ \t]+{_WORD}){{0,199}})"
+    r"[ \t]*(?:;|\r?\n)\s*do\b"
 )
 _VARIABLE = re.compile(r"\$\$?(?:\{(\w+)\}|(\w+))")  # `$$` is Compose's for `$`
 _COMMENT = re.compile(r"(?:^|(?<=\s))#[^\n]*", re.MULTILINE)
@@ -18,6 +22,7 @@ _NOT_EACH = re.compile(
     r"\b(?:if|case|while|until|continue|break)\b|&&|\|\|"
 )  # a command that some turns leave out
 _MOST = 1_000  # turns
+_LONGEST = 20_000  # characters of a loop before a command: to look at more for each command takes too long
 
 
 def in_each_turn(text: str, name: str, at: int) -> tuple[str, ...]:
@@ -43,10 +48,12 @@ def _filled_in(name: str, values: dict[str, str]) -> str:
 
 def _words(text: str, variable: str, at: int) -> tuple[str, ...]:
     """The words that the loop around a place gives to a variable; none if it is no such loop."""
-    loops = [one for one in _LOOP.finditer(text, 0, at) if one["variable"] == variable]
-    if not loops:
+    loops = _loops(text).get(variable, ())
+    before = bisect_right(loops, at, key=lambda one: one.end())
+    if before == 0 or at - loops[before - 1].end() > _LONGEST:
         return ()
-    body = _COMMENT.sub("", text[loops[-1].end() : at])
+    loop = loops[before - 1]
+    body = _COMMENT.sub("", text[loop.end() : at])
     depth = 1
     for turn in _TURN.finditer(body):
         depth += 1 if turn[0] == "do" else -1
@@ -54,4 +61,13 @@ def _words(text: str, variable: str, at: int) -> tuple[str, ...]:
             return ()
     if _NOT_EACH.search(body) or re.search(rf"\b{variable}=", body):
         return ()
-    return tuple(word.strip("\"'") for word in loops[-1]["words"].split())
+    return tuple(word.strip("\"'") for word in loop["words"].split())
+
+
+@lru_cache(maxsize=2)
+def _loops(text: str) -> Mapping[str, Sequence[re.Match[str]]]:
+    """The loops over words in a text, by their variables, in order."""
+    found: dict[str, list[re.Match[str]]] = {}
+    for one in _LOOP.finditer(text):
+        found.setdefault(one["variable"], []).append(one)
+    return found
