@@ -170,7 +170,8 @@ def test_without_the_process_the_search_ends_with_the_code_it_has(
     found = check(model, asked, engine="explicit").findings
 
     assert found.stats.states == 379_069
-    assert [each._kernel.tier for each in begun] == [Tier.QUICK]
+    assert len(begun) == 1
+    assert begun[0]._kernel.tier is not Tier.FULL  # the cheap optimisations, if it took long, need no process
     assert not [path for path in eager.iterdir() if path.name.endswith("-full")]
 
 
