@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from modelcheck.kafka.files.batches import CURRENT, Batch, OnRead, read_batches, silent
@@ -23,6 +24,8 @@ class PartitionLog:
     drop all from `end` on, elsewhere it would not look, and the log continues after the damage.
     `begun` is the last leader epoch that the broker wrote down, of which no record may be left.  `gaps` are
     offsets, from and up to, between segments: of a log that is not compacted a file is missing.
+    `remembered` are the epochs that the broker has after its start, where these are not `epochs`: those of
+    its checkpoint, and others of the segments that it recovers alone (`LogSegment.recover`).
     """
 
     folder: Path
@@ -36,6 +39,12 @@ class PartitionLog:
     old_format: bool = False
     begun: EpochStart | None = None
     gaps: tuple[tuple[int, int], ...] = ()
+    remembered: tuple[EpochStart, ...] | None = None
+
+    @property
+    def as_remembered(self) -> PartitionLog:
+        """The log with the leader epochs that its broker has after its start."""
+        return self if self.remembered is None else replace(self, epochs=self.remembered, remembered=None)
 
     @property
     def last_epoch(self) -> int:
@@ -98,7 +107,7 @@ def read_log(
                 damaged.append(each)
                 cut = recovers or number == len(found) - 1
                 break
-            seen.add(each)
+            seen.add(each, recovers=recovers)
             size = size + each.size
         seen.end = max(seen.end, base)
         if cut:
@@ -107,6 +116,7 @@ def read_log(
     end = max(seen.end, begins)
     noted = read_epochs(folder / "leader-epoch-checkpoint") or ()
     epochs = _epochs(noted, seen.epochs, begins, end)
+    remembered = _epochs(noted, seen.recovered, begins, end)
     return PartitionLog(
         folder,
         begins,
@@ -119,6 +129,7 @@ def read_log(
         seen.old,
         max((*noted, *epochs), key=lambda each: each.epoch, default=None),
         tuple(gaps),
+        None if remembered == epochs else remembered,
     )
 
 
@@ -128,20 +139,22 @@ class _Seen:
     def __init__(self) -> None:
         self.end = 0
         self.epochs: list[EpochStart] = []
+        self.recovered: list[EpochStart] = []
         self.old = False
 
-    def add(self, batch: Batch) -> None:
-        """Add the next batch."""
+    def add(self, batch: Batch, *, recovers: bool) -> None:
+        """Add the next batch, of a segment that a broker recovers at its start or not."""
         self.end = max(self.end, batch.end)
         self.old = self.old or batch.version < CURRENT
-        if batch.epoch >= 0 and (not self.epochs or batch.epoch > self.epochs[-1].epoch):
-            self.epochs.append(EpochStart(batch.epoch, batch.base))
+        for epochs in (self.epochs, self.recovered) if recovers else (self.epochs,):
+            if batch.epoch >= 0 and (not epochs or batch.epoch > epochs[-1].epoch):
+                epochs.append(EpochStart(batch.epoch, batch.base))
 
 
 def _epochs(
     noted: Sequence[EpochStart], seen: Iterable[EpochStart], start: int, end: int
 ) -> tuple[EpochStart, ...]:
-    """The leader epochs that a broker has after its start: those in its checkpoint, and later ones.
+    """The leader epochs of a log: those in its checkpoint, and later ones that were seen.
 
     One that begins at the end of the log or after it is forgotten; the one that holds the
     first record begins there at the earliest.

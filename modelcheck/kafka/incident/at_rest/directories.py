@@ -367,7 +367,9 @@ def _replica(
         reading.problems.extend(f"{each} {_consequence(log)}" for each in log.damaged)
         gaps = tuple(_gaps(known, place, log))
         reading.problems.extend(gaps)
-        whole = not gaps and (log.cut or not log.damaged)
+        if log.remembered is not None:
+            reading.problems.append(_forgotten(log))
+        whole = not gaps and log.remembered is None and (log.cut or not log.damaged)
         return ReplicaLog(node, log, mark, read.clean, proven=proven, whole=whole)
     if state is None or not (theirs or disks):
         return None
@@ -389,6 +391,17 @@ def _gaps(known: ClusterFiles, place: TopicPartition, log: PartitionLog) -> Iter
             f"{log.folder}: no segment has offsets {begins:,} to {ends - 1:,}: a file is missing, unless the"
             " topic is compacted; a broker does not look, and has no such records for anyone"
         )
+
+
+def _forgotten(log: PartitionLog) -> str:
+    """What a broker does that has not all leader epochs of its log, in a sentence."""
+    remembered = log.as_remembered.epochs
+    gone = next(each for each in log.epochs if each not in remembered)
+    return (
+        f"{log.folder}: leader-epoch-checkpoint does not say that epoch {gone.epoch} began at {gone.start:,},"
+        " as the records do; a broker reads epochs from segments that it recovers alone, and with too few two"
+        " replicas may keep different records"
+    )
 
 
 def _assigned(state: PartitionCreated, node: int) -> UUID | None:

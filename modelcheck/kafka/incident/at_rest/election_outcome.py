@@ -82,7 +82,7 @@ def cut(follower: ReplicaLog, leader: PartitionLog) -> int:
     Asks the leader again and again for the end of an epoch, with one round for each epoch that
     one has and the other has not.
     """
-    log = follower.log
+    log, leader = follower.log.as_remembered, leader.as_remembered
     if not log.epochs:
         return min(log.end, max(follower.high_watermark or 0, log.start))
     end, epoch = log.end, log.last_epoch

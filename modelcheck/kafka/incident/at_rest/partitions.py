@@ -18,7 +18,7 @@ class ReplicaLog:
     that is gone.  `proven` is whether the controller takes a clean
     shutdown for one: every directory of the broker has the epoch of its last registration.  `beside_short` is
     whether another log of the broker has lost its end, as after a power failure, which this one had too, and
-    `whole` whether all records before its end are there and none is damaged.
+    `whole` whether all records before its end are there, none is damaged, and the broker has their epochs.
     """
 
     node: int
@@ -83,7 +83,7 @@ class PartitionFiles:
 
     @property
     def not_whole(self) -> tuple[int, ...]:
-        """The brokers whose log lacks records before its end, or has damaged ones that a start keeps."""
+        """The brokers whose log lacks records or leader epochs, or has damaged records that a start keeps."""
         return tuple(node for node, replica in self.replicas.items() if not replica.whole)
 
     @property

@@ -366,6 +366,22 @@ def test_all_is_well_after_a_clean_shutdown_with_nothing_missing(
     assert "2 partitions are fine." in out
 
 
+def test_a_broker_without_leader_epochs_is_not_fine(
+    copied: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It cuts its log by the high watermark, and as leader it cuts nobody back to where they differ."""
+    here = copied("ends_differ")
+    (here / "broker2" / ".kafka_cleanshutdown").touch()
+    _, before = asked(capsys, here)
+    (here / "broker2" / "quiet-0" / "leader-epoch-checkpoint").unlink()
+    _, after = asked(capsys, here)
+
+    assert topic(before, "quiet")["fine"]
+    assert not topic(after, "quiet")["fine"]
+    (problem,) = after["problems"]
+    assert "quiet-0: leader-epoch-checkpoint does not say that epoch 0 began at 0" in problem
+
+
 def test_what_is_fine_is_so_as_far_as_the_metadata_can_be_read(
     copied: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
