@@ -114,7 +114,7 @@ class Given:
 class Partition:
     """A partition as kafka-topics shows it; None for a column not shown.
 
-    `offline` are the replicas that Confluent's tool lists as offline.  `has_state` is whether the columns
+    `offline` and `observers` are replicas as Confluent's tool lists them.  `has_state` is whether the columns
     of the leader and of the in-sync replicas are there.
     """
 
@@ -127,6 +127,7 @@ class Partition:
     span: Span | None = field(default=None, compare=False)  # of its replicas
     offline: tuple[int, ...] | None = None
     has_state: bool = True
+    observers: tuple[int, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """The partition as JSON data."""

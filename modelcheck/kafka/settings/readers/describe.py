@@ -28,7 +28,7 @@ from spec.source import Source, Span
 _LINE = re.compile(r"[^\r\n]+")
 _TOPIC_FIELD = re.compile(
     r"(?:(?<=\s)|^)(Topic|TopicId|PartitionCount|ReplicationFactor|Configs|Partition|Leader|Replicas|Isr|Elr"
-    r"|LastKnownElr|Adding Replicas|Removing Replicas|Offline|MarkedForDeletion):[ \t]*",
+    r"|LastKnownElr|Adding Replicas|Removing Replicas|Offline|(?:Live)?Observers|MarkedForDeletion):[ \t]*",
     re.IGNORECASE,
 )
 _CONFIGS_HEAD = re.compile(
@@ -296,6 +296,7 @@ def _partition(source: Source, fields: dict[str, _Field], problems: list[Diagnos
         fields["replicas"].span if "replicas" in fields else None,
         _ids(source, fields.get("offline"), problems),
         has_state={"leader", "replicas", "isr"} <= fields.keys(),
+        observers=_ids(source, fields.get("observers", fields.get("liveobservers")), problems) or (),
     )
 
 

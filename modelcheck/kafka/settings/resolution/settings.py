@@ -19,6 +19,7 @@ from modelcheck.kafka.settings.resolution.cluster import (
 from modelcheck.kafka.settings.resolution.conflicts import find_conflicts
 from modelcheck.kafka.settings.resolution.idempotence import find_refused_producers, switches_idempotence_off
 from modelcheck.kafka.settings.resolution.internal_topics import as_made, internal, of_brokers
+from modelcheck.kafka.settings.resolution.observers import find_observers
 from modelcheck.kafka.settings.resolution.own_topics import find_own_topics
 from modelcheck.kafka.settings.resolution.partition_states import PartitionState, partition_states
 from modelcheck.kafka.settings.resolution.placement import find_misplaced, together
@@ -170,6 +171,7 @@ def resolve(
     find_conflicts(version, count, chosen, values, made, findings)
     find_refused_producers(producer, values, readings, findings)
     find_misplaced(readings, count, chosen, findings)
+    find_observers(chosen, given, findings)
     if own is None:
         find_own_topics(readings, version, count, findings)
     voters = stated_voters(readings, made.controller.value, findings)
