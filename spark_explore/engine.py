@@ -38,6 +38,7 @@ COLD = 8  # times as many while Spark gets going,
 BYTES = 1 << 26  # as long as the states that are to be expanded are no more than this
 SEEN = 100  # states that were seen and are read in the time in which one state is expanded
 SHARDS = 2  # for each core
+MOST_SHARDS = 65_536  # each is a task and a file of each level
 JAVA = {  # Java only passes names on, so what pays is to be quick at once
     f"spark.{who}.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     for who in ("driver", "executor")
@@ -52,9 +53,9 @@ class SparkEngine:
 
     `run_dir` is where the files are, a path or a URI that all machines see; a folder that is
     removed at the end if None.  `shards` is into how many parts the states are cut, by their
-    hashes; None: two for each core.  `driver_states`: a level stays in this process when that
-    takes no longer than for that many states, and more while Spark gets going; None: all
-    levels do, and there is no Spark.  `patience` is as in SparkSettings.
+    hashes, at most 65,536; None: two for each core.  `driver_states`: a level stays in this
+    process when that takes no longer than for that many states, and more while Spark gets
+    going; None: all levels do, and there is no Spark.  `patience` is as in SparkSettings.
     """
 
     name: ClassVar[str] = "spark"
@@ -83,6 +84,8 @@ class SparkEngine:
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
         """What the engine cannot do: fair runs, checkpoints, and what the explicit engine refuses."""
         refused = [*not_without_bounds(task), *not_by_partial_order(task)]
+        if self._shards is not None and self._shards > MOST_SHARDS:
+            refused.append(Refusal(f"{self._shards:,} shards: at most {MOST_SHARDS:,}"))
         refused += [] if task.keep is None else [Refusal("checkpoints: its run directory is one")]
         for prop in task.properties:
             if prop.kind in OF_FAIR_RUNS:

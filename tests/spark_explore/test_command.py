@@ -92,6 +92,13 @@ def test_what_is_of_spark_is_refused_by_others(
     assert f"{words[0]} is for --engine spark" in capsys.readouterr().err
 
 
+def test_more_shards_than_are_of_use_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main([*CHECK, "--engine", "spark", "--shards", "100M"])
+
+    assert code == Exit.UNKNOWN
+    assert "the engine spark cannot do: 100,000,000 shards: at most 65,536" in capsys.readouterr().err
+
+
 def test_spark_is_not_loaded_for_others() -> None:
     words = [*CHECK, "--engine", "explicit"]
     program = (
