@@ -167,7 +167,7 @@ class Cast:
             found = replace(found, is_aware=found.leads and not is_old)
         if log := self.roles.field(sort, "log"):
             found = replace(found, log=self.entries.boxes(log, state, before, member))
-        found = replace(found, oddities=tuple(self._oddities(sort, member, state, is_up=found.up)))
+        found = replace(found, oddities=tuple(self._oddities(sort, member, state)))
         found = replace(found, ties=tuple(self._held(sort, member, state)) if found.up else ())
         if mark := self.roles.field(sort, "high_watermark"):
             value = int(mark.of(state, member))
@@ -177,29 +177,49 @@ class Cast:
                 found = replace(found, epoch=f"{found.epoch} · {mark.name} {value}".removeprefix(" · "))
         return found
 
-    def _oddities(self, sort: str, member: int, state: State, *, is_up: bool) -> Iterator[str]:
-        """The Boolean fields of a replica that differ from the initial state, in words.
-
-        Of one that is down, those that are true and that it would have lost: they were set since.
-        """
-        first = self.trace.states[0]
+    def _oddities(self, sort: str, member: int, state: State) -> Iterator[str]:
+        """The Boolean fields of a replica that differ from the initial state, in words."""
         for index, name in self._switches:
-            variable = self.trace.model.variables[index]
-            if variable.owner == sort and (is_up or variable.storage is Storage.VOLATILE):
-                value = state[index][member]
-                if value != first[index][member] and (is_up or value):
-                    yield f"{name}: {_answer(value)}"
+            if self.trace.model.variables[index].owner == sort and self._is_odd(index, sort, member, state):
+                yield f"{name}: {_answer(state[index][member])}"
+
+    def _is_odd(self, index: int, sort: str, member: int, state: State) -> bool:
+        """Whether a Boolean field of a replica differs from the initial state, as a picture says.
+
+        Of one that is down only if it is true and would have been lost: it was set since.
+        """
+        up, value = self.roles.field(sort, "up"), state[index][member]
+        is_lost = value and self.trace.model.variables[index].storage is Storage.VOLATILE
+        is_said = up is None or up.of(state, member) or is_lost
+        return bool(is_said) and value != self.trace.states[0][index][member]
+
+    def set_back(self, number: int, index: int, name: str) -> str:
+        """A replica's Boolean field in words, if step `number` set it back to what it is at the start.
+
+        Empty if not, or if no picture says of a state since then that it differs.
+        """
+        (sort, member), states = self.sort_of[name], self.trace.states
+        field, first = dict(self._switches).get(index), states[0][index]
+        if field is None or states[number][index][member] != first[member]:
+            return ""
+        for state in reversed(states[:number]):
+            if state[index][member] == first[member]:
+                break
+            if self._is_odd(index, sort, member, state):
+                return f"{field}: {_answer(first[member])}"
+        return ""
 
     def _held(self, sort: str, member: int, state: State) -> Iterator[str]:
         """What a replica's fields without another role hold of its sort, and what the claim reads of it."""
         changing = (each for each in self._read if each[0] in self._changing)
-        yield from self._in_words(sort, member, state, dict.fromkeys((*self._ties, *changing)))
+        fields = dict.fromkeys((*self._ties, *changing))
+        yield from (text for _, text in self._in_words(sort, member, state, fields))
 
-    def claimed(self, name: str, state: State) -> tuple[str, ...]:
-        """What the claim reads of a replica and no box, bar or other word shows, in words."""
+    def claimed(self, name: str, state: State) -> dict[str, str]:
+        """What the claim reads of a replica and no box, bar or other word shows, in words, by its field."""
         sort, member = self.sort_of[name]
         fields = (*self._read, *self._found_claimed(state, sort, member))
-        return tuple(self._in_words(sort, member, state, fields))
+        return dict(self._in_words(sort, member, state, fields))
 
     def _found_claimed(self, state: State, sort: str, member: int) -> Iterator[tuple[int, str]]:
         """The ghosts of a replica that the claim reads, and its Boolean fields that are as at the start."""
@@ -215,16 +235,16 @@ class Cast:
 
     def _in_words(
         self, sort: str, member: int, state: State, fields: Iterable[tuple[int, str]]
-    ) -> Iterator[str]:
-        """Fields of a replica that hold something, in words."""
+    ) -> Iterator[tuple[str, str]]:
+        """The names of a replica's fields that hold something, each with that in words."""
         for index, name in fields:
             variable = self.trace.model.variables[index]
             if variable.owner == sort and isinstance(variable.type, Map):
                 value = state[index][member]
                 if variable.type.value == BOOL:
-                    yield f"{name}: {_answer(value)}"
+                    yield name, f"{name}: {_answer(value)}"
                 elif not is_nothing(value):
-                    yield f"{name} {show(variable.type.value, value, self.trace.scope)}"
+                    yield name, f"{name} {show(variable.type.value, value, self.trace.scope)}"
 
     def about(self, number: int) -> tuple[str, ...]:
         """The parts of the state after step `number` that are of no replica, which the claim reads, in words.

@@ -108,8 +108,7 @@ class _Compact:
             cell = self._cell(row.replicas[lane]) if self._is_news(index, lane) else ()
             cell = cell if "".join(piece.text for piece in cell).strip() else ()
             name = line(Piece(f"{self._safe(lane)} ", Role.PLACE), *cell)
-            notes = () if self._has_logs else events_in(self._picture, row, lane)
-            if notes:
+            if notes := () if self._has_logs else self._notes(index, lane):
                 label = (Piece(margin), *name, Piece(" " if cell else ""))
                 yield from wrapped(label, self._safe(", ".join(notes)), self._width)
             elif cell:
@@ -125,6 +124,12 @@ class _Compact:
         if index == 0 or rows[index].is_last:
             return True
         return has_changed(rows[index].replicas[lane], rows[index - 1].replicas[lane])
+
+    def _notes(self, index: int, lane: str) -> tuple[str, ...]:
+        """What no column tells: what is not as it was at the start, if there is news, and what happened."""
+        row = self._picture.rows[index]
+        oddities = row.replicas[lane].oddities if self._is_news(index, lane) else ()
+        return (*oddities, *events_in(self._picture, row, lane))
 
     # ---------------------------------------------------------------- replicas
 

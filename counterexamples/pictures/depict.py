@@ -69,7 +69,7 @@ class _Drawing:
         trace = self._trace
         rows = [*self._rows(part)]
         if rows[-1].number == len(trace.steps):
-            rows[-1] = self._judgement.judged(rows[-1])
+            rows[-1] = self._judgement.judged(rows[-1], self._changed_last())
         if not any(replica.log for row in rows for replica in row.replicas.values()):
             rows = [_without_logs(row) for row in rows]
         used = {name for row in rows for arrow in row.arrows for name in (arrow.start, arrow.end)}
@@ -177,8 +177,12 @@ class _Drawing:
         is_decided = any(arrow.start == self._cast.controller for arrow in arrows)
         sender = actors[0] if actors and not is_decided else self._cast.common
         posted = [*self._arrows.posted(number, found)]
-        events = [(name, event) for name in old for event in self._events(old[name], new[name])]
+        is_repair = action.kind is Kind.REPAIR
+        events = [
+            (name, event) for name in old for event in self._events(old[name], new[name], is_repair=is_repair)
+        ]
         down = {name for name in old if old[name].up and not new[name].up}
+        events.extend(self._set_back(number, found, down))
         events.extend(self._forgotten(found, down))
         events.extend(self._while_down(number, found, old, new, posted))
         notes = [*self._notes(found, down, sender), *self._arrows.told(actors, found, new)]
@@ -209,6 +213,15 @@ class _Drawing:
         for change in found:
             if self._is_shown(change) and not (self._is_drawn(change) or _is_forgotten(change, down)):
                 yield change.place.member or common, self._note(change)
+
+    def _set_back(self, number: int, found: tuple[Change, ...], down: set[str]) -> Iterator[tuple[str, str]]:
+        """The Boolean fields that are again as at the start, of which a replica's state says nothing."""
+        for change in found:
+            who = change.place.member
+            if who is not None and who in self._cast.sort_of and not _is_forgotten(change, down):
+                index = self._trace.model.variables.index(change.place.variable)
+                if text := self._cast.set_back(number, index, who):
+                    yield who, text
 
     def _while_down(
         self,
@@ -246,9 +259,17 @@ class _Drawing:
                 was = show(change.type, change.before, self._trace.scope)
                 yield change.place.member, f"forgets {name} {was}"
 
-    def _events(self, old: ReplicaState, new: ReplicaState) -> tuple[str, ...]:
-        """What happened to a replica's membership, and to its log when it went down, in words."""
+    def _events(self, old: ReplicaState, new: ReplicaState, *, is_repair: bool) -> tuple[str, ...]:
+        """What happened to a replica's membership, and to its log when it went down, in words.
+
+        And that it is up again, or leads no longer, for which its state has no word.
+        """
         found = []
+        if new.up and not old.up and not is_repair:  # which says so itself
+            found.append("comes up")
+        has_own = self._cast.roles.field(new.sort, "leads") is not None  # else it may not know
+        if has_own and old.leads and new.up and not (new.leads or new.chosen or new.follows):
+            found.append("stops leading")
         if old.member != new.member and self._cast.membership:
             found.append(f"{'joins' if new.member else 'leaves'} {self._cast.membership}")
         if old.up and not new.up and old.log:
@@ -269,6 +290,13 @@ class _Drawing:
     def _is_claimed(self, change: Change) -> bool:
         """Whether the claim reads the variable of a change."""
         return self._trace.model.variables.index(change.place.variable) in read_by_claim(self._trace)
+
+    def _changed_last(self) -> dict[str, str]:
+        """The changes by the last step in the words of notes, by what changed."""
+        trace = self._trace
+        if not trace.steps:
+            return {}
+        return {each.path: self._note(each) for each in changes(trace.model, trace.scope, *trace.states[-2:])}
 
     def _note(self, change: Change) -> str:
         """A change in words."""

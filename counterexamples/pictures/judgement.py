@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from counterexamples.ending import failures, property_says
@@ -31,19 +31,36 @@ class Judgement:
         self.lost = tuple(cast.entries.in_words(lost))
         self._lost = ordered(lost)
 
-    def judged(self, row: PictureRow) -> PictureRow:
-        """The last row with the violation marked."""
+    def judged(self, row: PictureRow, changed: Mapping[str, str]) -> PictureRow:
+        """The last row with the violation marked; `changed` has what its step changed, as notes say it."""
         places = self._places()
+        for name in self.broken:
+            row = self._with_claimed(name, row, changed)
         replica = dict(row.replicas)
         for name in self.broken:
-            claimed = self._cast.claimed(name, self._trace.states[-1])
-            replica[name] = replace(replica[name], claimed=claimed)
             log = replica[name].log
             if log is None:
                 continue
             boxes = [replace(box, bad=i in places and not self.lost) for i, box in enumerate(log)]
             replica[name] = replace(replica[name], log=tuple(self._with_lost(name, boxes)))
         return replace(row, replicas=replica, shown=tuple(self._cast.sort_of), is_last=True)
+
+    def _with_claimed(self, name: str, row: PictureRow, changed: Mapping[str, str]) -> PictureRow:
+        """The row with what the claim reads of a replica, as a change where the row has a note of that.
+
+        No note or event says that again, and no tie the value alone.
+        """
+        noted, replica = row.notes.get(name, ()), row.replicas[name]
+        found = self._cast.claimed(name, self._trace.states[-1])
+        pairs = [(changed.get(f"{name}.{field}"), text) for field, text in found.items()]
+        claimed = tuple(note if note is not None and note in noted else text for note, text in pairs)
+        ties = tuple(tie for tie in replica.ties if tie in claimed or tie not in found.values())
+        return replace(
+            row,
+            replicas={**row.replicas, name: replace(replica, claimed=claimed, ties=ties)},
+            notes=_without(claimed, name, row.notes),
+            events=_without(claimed, name, row.events),
+        )
 
     def _with_lost(self, name: str, boxes: list[Box]) -> list[Box]:
         """The boxes of a replica's log, with those of what is lost.
@@ -155,3 +172,10 @@ def _where(trace: Trace) -> str:
             return "Not true at the end" if trace.is_run else "True before the last step, not after it"
         case _:
             return "Not true of this run"
+
+
+def _without(
+    texts: tuple[str, ...], lane: str, told: Mapping[str, tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
+    """What is told by lane, without some texts in one of them."""
+    return {each: tuple(t for t in all_ if each != lane or t not in texts) for each, all_ in told.items()}

@@ -7,11 +7,14 @@ from dataclasses import replace
 
 import pytest
 
+from counterexamples.lines import plain
+from counterexamples.pictures.compact import compact
 from counterexamples.pictures.depict import picture
 from counterexamples.pictures.drawing import lines, width_of
 from counterexamples.pictures.mermaid import mermaid
 from counterexamples.pictures.participants import participants
 from counterexamples.pictures.picture import ArrowKind, Box, Picture
+from counterexamples.pictures.plantuml import plantuml
 from counterexamples.pictures.storyboard import MOST_LINES, MOST_TOLD, frames, storyboard, told
 from counterexamples.pictures.svg import svg
 from counterexamples.trace import Stops, Trace
@@ -430,3 +433,134 @@ def test_messages_under_way_are_those_that_later_steps_need_and_few_lines() -> N
     assert drawn.rows[-2].under_way[0].startswith("replica2: DoViewChange(view = 4")
     for panel in board.split('class="panel"'):
         assert sum(panel.count(sign) for sign in ("✉", "last_normal")) <= MOST_LINES
+
+
+BACK = """
+    protocol p
+    sort Node
+    process Node {
+      durable  up:     bool = true
+      durable  locked: bool = false
+      durable  linked: bool = true
+      volatile ready:  bool = false
+      durable  leads:  bool = false
+    }
+    action lock(n: Node) { n.locked := true  n.linked := false  n.ready := true }
+    action free(n: Node) { n.locked := false }
+    action link(n: Node) { n.linked := true }
+    action lead(n: Node) { n.leads := true }
+    action resign(n: Node) { n.leads := false }
+    action boot(n: Node) { n.up := true }
+    fault crash(n: Node) { wipe n  n.up := false }
+    fault fence(n: Node) { n.up := false  n.locked := true }
+    repair start(n: Node) { n.up := true  n.locked := false }
+    check c { scope Node = exactly 1  faults any }
+"""
+TEXTS = [mermaid, plantuml, svg, storyboard, lambda drawn: plain(compact(drawn))]
+
+
+def happened(*actions: str) -> list[tuple[str, ...]]:
+    """What happened to the node in each step of a run."""
+    return [row.events.get("node1", ()) for row in drawn_run(BACK, *actions).rows[1:]]
+
+
+@pytest.mark.parametrize("draw", TEXTS)
+def test_a_flag_that_is_again_as_at_the_start_is_told(draw: Callable[[Picture], str]) -> None:
+    set_, back = draw(drawn_run(BACK, "lock")), draw(drawn_run(BACK, "lock", "free"))
+
+    assert "locked: yes" in set_
+    assert "locked: no" not in set_
+    assert "locked: no" in back
+
+
+def test_a_flag_is_told_where_it_is_set_back_and_not_again() -> None:
+    assert happened("free", "lock", "free", "free", "link", "lock", "lock") == [
+        (),
+        (),
+        ("locked: no",),
+        (),
+        ("linked: yes",),
+        (),
+        (),
+    ]
+
+
+def test_a_flag_that_a_crash_loses_is_not_told_and_one_that_lasts_is_where_it_was_told_before() -> None:
+    assert happened("lock", "crash", "start") == [(), (), ("locked: no",)]
+    assert happened("fence", "start") == [(), ()]
+
+
+def test_a_replica_that_comes_up_is_told_where_no_repair_says_so() -> None:
+    assert happened("crash", "boot", "crash", "start") == [(), ("comes up",), (), ()]
+
+
+def test_a_replica_that_leads_no_longer_is_told_but_not_of_one_that_is_down() -> None:
+    assert happened("lead", "resign") == [(), ("stops leading",)]
+    assert happened("lead", "crash") == [(), ()]
+
+
+def test_that_a_chosen_leader_is_another_is_not_told_as_what_a_replica_knows() -> None:
+    text = """
+    protocol p
+    sort Node
+    process Node { durable up: bool = true }
+    state { leader: Node? = none }
+    action elect(n: Node) { leader := n }
+    action depose { leader := none }
+    check c { scope Node = exactly 1 }
+    """
+
+    assert drawn_run(text, "elect", "depose").rows[-1].events == {}
+
+
+ENDS = """
+    protocol p
+    sort Node
+    enum Stage { idle, busy, done }
+    process Node {
+      durable stage: Stage     = idle
+      durable held:  set[Node] = {}
+      durable open:  bool      = false
+      durable rest:  0..1      = 0
+    }
+    action begin(n: Node) { require n.stage == idle  n.stage := busy  n.open := true }
+    action finish(n: Node) {
+      require n.stage == busy
+      n.stage := done
+      n.held.add(n)
+      n.open := false
+      n.rest := 1
+    }
+    invariant never: forall n: Node. n.stage != done or size(n.held) == 0 or n.open
+    check c { scope Node = exactly 1 }
+"""
+
+
+@pytest.mark.parametrize("draw", [mermaid, plantuml])
+def test_the_last_step_says_each_thing_once(draw: Callable[[Picture], str]) -> None:
+    (model,) = loads(ENDS, "p.rsm")
+    shown = check(model, model.checks[0]).verdict("never")
+    assert isinstance(shown, Violated)
+    assert shown.trace is not None
+    last = draw(picture(shown.trace)).partition("2 · ")[2]
+
+    for text in ("stage busy → done", "held {node1}", "open: no", "rest 0 → 1"):
+        assert last.count(text) == 1
+    assert "stage done" not in last
+
+
+@pytest.mark.parametrize("draw", [mermaid, svg, storyboard])
+def test_the_last_step_of_a_protocol_says_what_the_claim_reads_once(draw: Callable[[Picture], str]) -> None:
+    drawn = violation("elasticsearch", "checkpoint_kept", "same_when_resynced")
+    last = replace(drawn, rows=drawn.rows[-1:])
+
+    assert draw(last).count("resynced {copy2}") == 1
+
+
+def test_a_frame_has_a_change_that_the_claim_is_about() -> None:
+    drawn = violation("two_phase_commit", "hasty_coordinator", "consistent")
+    board = storyboard(drawn)
+
+    assert drawn.rows[-1].replicas["manager2"].claimed == ("stage working → aborted",)
+    assert drawn.rows[-1].notes.get("manager2", ()) == ()
+    assert board.count("stage working → aborted") == 1
