@@ -18,7 +18,7 @@ from counterexamples.pictures.roles import Roles, roles
 from counterexamples.trace import Stops, Trace
 from spec.meaning.semantics import Machine, State, Step, Taken
 from spec.model.ir import Value
-from spec.model.types import Bag, Map, Nat, Option, Record, Seq, Set, Sort, Type, Union
+from spec.model.types import BOOL, Bag, Map, Nat, Option, Record, Seq, Set, Sort, Type, Union
 from spec.model.types import Case as UnionCase
 from spec.model.values import ModelError, members, show
 from tests.fuzz.cases import Case
@@ -305,6 +305,19 @@ class _Witness:
         if event.endswith(" while it is down"):
             is_up = up is None or up.of(before, member) or up.of(after, member)
             return not is_up and lane == self.first_of(number) and before != after
+        if event == "comes up":
+            return up is not None and not up.of(before, member) and bool(up.of(after, member))
+        if event == "stops leading":
+            leads = self.roles.field(sort, "leads")
+            return leads is not None and bool(leads.of(before, member)) and not leads.of(after, member)
+        if event.endswith((": yes", ": no")):
+            return any(
+                variable.owner == sort
+                and isinstance(variable.type, Map)
+                and variable.type.value == BOOL
+                and was[member] != now[member] == event.endswith(": yes")
+                for variable, was, now in zip(self.run.model.variables, before, after, strict=True)
+            )
         return not event.startswith(("joins", "leaves"))
 
     # ------------------------------------------------------------------ messages
