@@ -20,7 +20,7 @@ from typing import Protocol
 import pytest
 
 RECORD = Path(__file__).with_suffix(".txt")
-SECONDS = 0.3  # beyond which a test is slow: such that all others take some two minutes on two cores
+SECONDS = 0.2  # beyond which a test is slow: such that all others take some two minutes on two cores
 HEAD = f"""\
 # Tests that take more than {SECONDS} seconds, and how many seconds about: a power of two.
 # `python -m pytest --record-durations` writes this, on a machine that does nothing else.
