@@ -184,19 +184,19 @@ class Cast:
                 yield f"{name}: {_answer(state[index][member])}"
 
     def _is_odd(self, index: int, sort: str, member: int, state: State) -> bool:
-        """Whether a Boolean field of a replica differs from the initial state, as a picture says.
+        """Whether a Boolean field of a replica differs from the initial state, and a picture shows that.
 
         Of one that is down only if it is true and would have been lost: it was set since.
         """
         up, value = self.roles.field(sort, "up"), state[index][member]
         is_lost = value and self.trace.model.variables[index].storage is Storage.VOLATILE
-        is_said = up is None or up.of(state, member) or is_lost
-        return bool(is_said) and value != self.trace.states[0][index][member]
+        is_shown = up is None or up.of(state, member) or is_lost
+        return bool(is_shown) and value != self.trace.states[0][index][member]
 
     def set_back(self, number: int, index: int, name: str) -> str:
         """A replica's Boolean field in words, if step `number` set it back to what it is at the start.
 
-        Empty if not, or if no picture says of a state since then that it differs.
+        Empty if not, or if no picture of a state since then shows that it differs.
         """
         (sort, member), states = self.sort_of[name], self.trace.states
         field, first = dict(self._switches).get(index), states[0][index]

@@ -177,5 +177,5 @@ def _where(trace: Trace) -> str:
 def _without(
     texts: tuple[str, ...], lane: str, told: Mapping[str, tuple[str, ...]]
 ) -> dict[str, tuple[str, ...]]:
-    """What is told by lane, without some texts in one of them."""
+    """The texts by lane, without some of them in one lane."""
     return {each: tuple(t for t in all_ if each != lane or t not in texts) for each, all_ in told.items()}
