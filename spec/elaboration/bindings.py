@@ -63,7 +63,9 @@ def _domain(e: Elaborator, binder: se.Binder, env: TypeEnv) -> tuple[ir.Expr, t.
     if inner is None:
         message = f"{an(domain.type)} has no members to go through"
         help_ = "a set, bag, seq or option has"
-        if t.is_number(domain.type):
+        if isinstance(domain.type, t.Map):
+            help_ = f"its keys are all of a type: `{binder.name.text}: {domain.type.key}`"
+        elif t.is_number(domain.type):
             help_ = f"for the numbers up to it write `0..{e.problems.shown(binder.domain.span)}`"
         elif isinstance(domain, ir.Apply) and domain.op is Op.THE and not isinstance(binder.domain, se.Call):
             shown = e.problems.shown(binder.domain.span)

@@ -20,6 +20,7 @@ from spec.elaboration.problems import Problems
 from spec.frozen import frozen
 from spec.model.op import FUNCTIONS, WORDS
 from spec.source import Span
+from spec.syntax.foreign_declarations import type_here
 from spec.wording import counted
 
 OPTIONS = {"option", "optional", "maybe", "nullable"}  # as other languages call them
@@ -286,6 +287,8 @@ def _named(found: Declarations, name: str, span: Span) -> t.Type:
         return union.cases[ordinal]
     help_ = suggest(name, [*found.types, *found.cases, "bool", "int", *COLLECTIONS])
     help_ = help_ or f"declare it: `sort {name}` for members, `nat {name}` for numbers"
+    if type_here(name) and name.lower() not in OPTIONS:
+        help_ = f"write {type_here(name)}"
     if name in COLLECTIONS:
         help_ = f"write `{name}[…]` and say of what"
     found.problems.add("R0202", span, f"there is no type `{name}`", help=help_)
@@ -300,6 +303,8 @@ def _applied(found: Declarations, node: se.AppliedType) -> t.Type:
         help_ = suggest(name, COLLECTIONS) or (
             "what may be `none` is `T?`: its type with a question mark"
             if name.lower() in OPTIONS
+            else f"write {type_here(name)}"
+            if type_here(name)
             else "set, bag, seq and map take a type in brackets"
         )
         problems.add("R0202", node.name.span, f"there is no type `{name}[…]`", help=help_)

@@ -156,9 +156,15 @@ def _ordered(e: Elaborator, node: se.Binary, env: TypeEnv) -> ir.Expr:
             if isinstance(common, t.Sort)
             else "compare numbers in it"
         )
+        if isinstance(common, t.Set):
+            ends = (node.left, node.right) if node.op in {"<", "<="} else (node.right, node.left)
+            less, more = (e.problems.shown(end.span) for end in ends)
+            help_ = f"write `{less} subset {more}`"
+            if node.op in {"<", ">"}:
+                help_ += f" and `{less} != {more}`"
         return e.fail("R0316", node.span, f"{an(common)} has no order", label=str(common), help=help_)
-    ends = (left, right) if node.op in {"<", "<="} else (right, left)
-    return ir.Apply(_COMPARE[node.op], ends, type=t.BOOL, span=node.span)
+    operands = (left, right) if node.op in {"<", "<="} else (right, left)
+    return ir.Apply(_COMPARE[node.op], operands, type=t.BOOL, span=node.span)
 
 
 def _in(e: Elaborator, node: se.Binary, env: TypeEnv) -> ir.Expr:
@@ -234,6 +240,9 @@ def is_case(e: Elaborator, node: se.IsCase, env: TypeEnv) -> ir.Expr:
     found, case = e.infer(node.of, env), node.case
     if case.text not in e.declared.cases:
         help_ = suggest(case.text, e.declared.cases)
+        if case.text.lower() in {"none", "null", "not"}:  # as in `x is not None`
+            sign = "!=" if case.text == "not" else "=="
+            help_ = f"write `{e.problems.shown(node.of.span)} {sign} none`"
         return e.fail("R0208", case.span, f"there is no case `{case.text}`", help=help_)
     union, ordinal = e.declared.cases[case.text]
     if isinstance(found.type, t.Option):
@@ -296,5 +305,7 @@ def _cure(e: Elaborator, node: se.Binary, a: t.Type, b: t.Type) -> str:
             return f"for one entry write `+ [{right}]`"
         case (t.Set(inner), other) if op in {"+", "-"} and typing.fits(other, inner):
             return f"for one member write `{op} {{{right}}}`"
+        case (t.Bool(), t.Bool()) if op == "&":
+            return "write `and`"
         case _:
             return ""

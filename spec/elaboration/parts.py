@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import spec.elaboration.references as references
 import spec.elaboration.typing as typing
 import spec.model.ir as ir
 import spec.model.types as t
 import spec.syntax.expressions as se
 from spec.diagnostics import suggest
 from spec.elaboration.elaborator import Elaborator
-from spec.elaboration.references import counterpart, variable
 from spec.elaboration.scopes import TypeEnv
 from spec.model.op import Op
 from spec.source import Span
@@ -17,6 +17,8 @@ from spec.wording import an, listed
 
 def get(e: Elaborator, node: se.Get, env: TypeEnv) -> ir.Expr:
     """The IR of `r.log`."""
+    if isinstance(node.of, se.Name) and references.is_type(e, node.of):
+        return references.part_of_a_type(e, node.of, node.name, node.span)
     of = e.infer(node.of, env)
     name = node.name.text
     match of.type:
@@ -24,7 +26,7 @@ def get(e: Elaborator, node: se.Get, env: TypeEnv) -> ir.Expr:
             own = e.declared.fields.get(sort, {})
             if name not in own:
                 return _no_part(e, node, of.type, list(own))
-            return _lookup(variable(e, own[name], node.span), of, node.span)
+            return _lookup(references.variable(e, own[name], node.span), of, node.span)
         case t.Record(_, fields):
             return _part(e, node, of, fields, None)
         case t.Case(_, case, fields):
@@ -53,9 +55,7 @@ def _no_part(e: Elaborator, node: se.Get, of: t.Type, names: list[str]) -> ir.Ex
     name = node.name.text
     help_ = suggest(name, names) or (f"it has {listed(names)}" if names else "")
     if isinstance(of, t.Set | t.Seq | t.Bag | t.Map):
-        help_ = counterpart(e, name, node.of.span)
-    if isinstance(node.of, se.Name) and name in e.declared.fields.get(node.of.name, {}):
-        help_ = f"`{name}` is a field of each {node.of.name}: write `r.{name}`"
+        help_ = references.counterpart(e, name, node.of.span)
     return e.fail("R0314", node.name.span, f"{an(of)} has no `{node.name.text}`", help=help_)
 
 

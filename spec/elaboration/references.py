@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import spec.model.ir as ir
@@ -16,37 +17,55 @@ from spec.elaboration.names import DeclaredVariable
 from spec.elaboration.scopes import Binding, TypeEnv, Use
 from spec.model.op import FUNCTIONS
 from spec.source import Span
-from spec.wording import counted, listed
+from spec.wording import an, counted, listed
 
 _AS_IT_IS = "`$` as it is: a value fits where an option of it is wanted"
-_FOREIGN_FUNCTIONS = {  # words of other languages, in lower case and without `_`; `$` is the first argument
+_FOREIGN_FUNCTIONS = {  # in lower case and without `_`; `$` and `@` are the first two arguments, `%` all
     "some": _AS_IT_IS,
     "just": _AS_IT_IS,
     "issome": "`$ != none`",
     "isnone": "`$ == none`",
     "unwrap": "`the($)`",
     "get": "`the($)`, or `m[k]` for a map",
-    **dict.fromkeys(("len", "length", "card", "cardinality", "count"), "`size($)`"),
+    **dict.fromkeys(("len", "length", "card", "cardinality", "count", "sizeof"), "`size($)`"),
     "first": "`$[0]`",
     "tail": "`$[1..]`",
-    "contains": "`x in $`",
+    **dict.fromkeys(("contains", "includes", "has"), "`@ in $`"),
     **dict.fromkeys(("empty", "isempty"), "`size($) == 0`"),
     **dict.fromkeys(
         ("pick", "oneof"), "`choose x in $` as a statement, or a parameter `x in $` of the action"
     ),
+    **dict.fromkeys(("keys", "domain"), "`K`, the type of its keys: a map has them all"),
+    "append": "`$ + [@]`",
+    "subseq": "`$[..n][m..]`, the entries from m on and before n, counted from 0",
+    "range": "`0..$ - 1`",
+    "set": "`{%}`",
+    **dict.fromkeys(("list", "tuple"), "`[%]`"),
+    "dict": "`[k: K -> e]`",
 }
 _NOTHING = {"null", "nil", "undefined", "nothing"}  # in other languages
-_FOREIGN_METHODS = {
+_FOREIGN_NAMES = {
+    **dict.fromkeys(("self", "this"), "name the member: a parameter `n: S`, of its sort, and then `n.x`"),
+    "not": "after an operator it needs parentheses: `(not p)`",
+    "SUBSET": "write `subsets(S)`",
+}
+_FOREIGN_METHODS = {  # `$` is what they are of, `@` and `#` the first two arguments
     "size": "`size($)`",
-    **dict.fromkeys(("push", "pushback"), "`$ + [e]`"),
-    "insert": "`$ + {e}`",
+    **dict.fromkeys(("push", "pushback"), "`$ + [@]`"),
+    "insert": "`$ + {@}`",
     "union": "`$ + S`",
-    **dict.fromkeys(("intersect", "intersection"), "`$ & S`"),
-    **dict.fromkeys(("diff", "difference", "minus", "exclude", "setminus"), "`$ - S`"),
+    **dict.fromkeys(("intersect", "intersection"), "`$ & @`"),
+    **dict.fromkeys(("diff", "difference", "minus", "exclude", "setminus"), "`$ - @`"),
     **dict.fromkeys(("filter", "select"), "`{x in $ where P}`"),
     "map": "`{e for x in $}`",
     **dict.fromkeys(("forall", "all", "every"), "`forall x in $. P`"),
     **dict.fromkeys(("exists", "any", "some"), "`exists x in $. P`"),
+    **dict.fromkeys(("issubset", "subseteq"), "`$ subset @`"),
+    **dict.fromkeys(("iter", "intoiter"), "`$` as it is"),
+    "in": "`$ in @`",
+    "notin": "`$ not in @`",
+    "to": "`$..@`",
+    **dict.fromkeys(("put", "set"), "the statement `$[@] := #`"),
 }
 VERBS = {  # what follows a dot in a statement, and of what
     "append": "a seq",
@@ -98,7 +117,7 @@ def label(e: Elaborator, name: str, span: Span, help_: str = "") -> ir.Expr:
 
 def unknown_name(e: Elaborator, node: se.Name, known: Iterable[str], hint: t.Type | None = None) -> ir.Expr:
     """Report an unknown name; those in `known` may have been meant."""
-    help_ = suggest(node.name, known)
+    help_ = _FOREIGN_NAMES.get(node.name) or suggest(node.name, known)
     owners = [sort for sort, fields in e.declared.fields.items() if node.name in fields]
     if not help_ and owners:
         help_ = f"`{node.name}` is a field of each {owners[0]}: write `r.{node.name}`"
@@ -153,34 +172,94 @@ def call(e: Elaborator, node: se.Call, env: TypeEnv, hint: t.Type | None) -> ir.
     help_ = suggest(name, known)
     if name in declared.actions:
         help_ = f"actions are not called; `enabled({name})` asks whether it can happen"
-    elif (ours := _ours(name)) is not None:
-        shown = e.problems.shown(node.args[0].value.span) if node.args else "x"
-        help_ = f"write {ours.replace('$', shown)}"
+    elif (ours := _plain(name)) in _FOREIGN_FUNCTIONS | _FOREIGN_METHODS:
+        form = _FOREIGN_FUNCTIONS.get(ours) or _FOREIGN_METHODS[ours]
+        help_ = _written(e, form, [arg.value.span for arg in node.args])
     return e.fail("R0208", node.name.span, f"there is no function `{name}`", help=help_)
 
 
 def method(e: Elaborator, node: se.Method) -> ir.Expr:
     """Report `x.append(v)` in an expression, and `x.length()`, which is nothing at all."""
     name = node.name.text
+    if isinstance(node.of, se.Name) and is_type(e, node.of):
+        return part_of_a_type(e, node.of, node.name, node.span, made=True)
     if name in VERBS:
         help_ = "expressions have no such calls; to change the state write it as a statement"
         return e.fail("R0311", node.span, f"`.{name}(…)` is a statement", help=help_)
     help_ = "expressions have no such calls: functions go before their arguments, `f(x)`"
     if len(node.args) == 0 or name not in FUNCTIONS:
-        help_ = counterpart(e, name, node.of.span) or help_
+        help_ = counterpart(e, name, node.of.span, [arg.value.span for arg in node.args]) or help_
     return e.fail("R0208", node.name.span, f"there is no `.{name}(…)`", help=help_)
 
 
-def counterpart(e: Elaborator, name: str, of: Span) -> str:
+def counterpart(e: Elaborator, name: str, of: Span, args: Sequence[Span] = ()) -> str:
     """The advice for a part or method of another language, such as `s.length`; empty if it is unknown."""
-    ours = f"`{name}($)`" if name in FUNCTIONS else _ours(name)
-    return f"write {ours.replace('$', e.problems.shown(of))}" if ours is not None else ""
+    plain = _plain(name)
+    if name in FUNCTIONS:
+        return _written(e, f"`{name}($)`", [of])
+    if plain == "get" and args:
+        return _written(e, "`$[@]`", [of, *args])
+    form = _FOREIGN_METHODS.get(plain) or _FOREIGN_FUNCTIONS.get(plain)
+    return _written(e, form, [of, *args]) if form is not None else ""
 
 
-def _ours(name: str) -> str | None:
-    """What to write for a function of another language; `$` is what it is of."""
-    plain = name.lower().replace("_", "")
-    return _FOREIGN_FUNCTIONS.get(plain) or _FOREIGN_METHODS.get(plain)
+def _plain(name: str) -> str:
+    """A name as the tables of other languages' words have it."""
+    return name.lower().replace("_", "")
+
+
+def _written(e: Elaborator, form: str, args: Sequence[Span]) -> str:
+    """The advice to write a form, with the texts of the arguments in their places."""
+    shown = [e.problems.shown(arg) for arg in args]
+    first, second, third = (shown + ["x", "x", "e"][len(shown) :])[:3]
+    texts = {"$": first, "@": second, "#": third, "%": ", ".join(shown)}
+    return f"write {re.sub('[$@#%]', lambda found: texts[found[0]], form)}"
+
+
+def is_type(e: Elaborator, node: se.Name) -> bool:
+    """Whether a name is that of a type, or of a case of a union, which no name can hide."""
+    return node.name in e.declared.types or node.name in e.declared.cases
+
+
+def part_of_a_type(e: Elaborator, of: se.Name, name: se.Ident, span: Span, *, made: bool = False) -> ir.Expr:
+    """Report `Role.leader`, `Pair.at` and `Message.Ack(1)` (`made`): a type has no parts."""
+    part = name.text
+    kind = e.declared.types.get(of.name)
+    if kind is None:
+        union, ordinal = e.declared.cases[of.name]
+        kind = union.cases[ordinal]
+    members, fields = _members_and_fields(e, kind)
+    if part in members:
+        word, dots = ("member", "") if isinstance(kind, t.Enum) else ("case", "(…)" if made else "")
+        message = f"a {word} has no `{of.name}.` before it"
+        return e.fail("R0314", span, message, help=f"write `{part}{dots}`")
+    if part in e.declared.labels:
+        return label(e, part, name.span)
+    if part in fields:
+        help_ = f"`{part}` is a field of each {of.name}: write `r.{part}`"
+    elif made and part == "new" and fields:
+        help_ = f"write `{of.name}(…)`"
+    else:
+        known = members or fields
+        help_ = counterpart(e, part, of.span) if t.is_scalar(kind) else ""
+        help_ = suggest(part, known) or help_ or (f"there are {listed(known)}" if known else "")
+    what = an(t.Set(kind)) if t.is_scalar(kind) else f"the type {of.name}"
+    return e.fail("R0314", name.span, f"{what} has no `{part}`", help=help_)
+
+
+def _members_and_fields(e: Elaborator, of: t.Type) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What may be meant behind the name of a type: members or cases, and the fields of its values."""
+    match of:
+        case t.Enum(_, members):
+            return members, ()
+        case t.Union(_, cases):
+            return tuple(c.name for c in cases), tuple(f.name for f in cases[0].fields) if cases else ()
+        case t.Record(_, fields) | t.Case(_, _, fields):
+            return (), tuple(f.name for f in fields)
+        case t.Sort(sort):
+            return (), tuple(e.declared.fields.get(sort, ()))
+        case _:
+            return (), ()
 
 
 def _apply_function(

@@ -26,6 +26,30 @@ from spec.wording import an, listed
 
 _MEMBERSHIP = {"contains", "has", "includes"}  # words of other languages between a set and a member
 
+_FOREIGN_WORDS = {  # of other languages, read as a name that is a statement
+    "iff": "for `p iff q`, write `(p) == (q)`",
+    "as": "leave it out: a plain number has the type that its place wants, and `int(x)` is a plain number",
+    **dict.fromkeys(("pass", "skip"), "leave it out: an empty block is `{ }`"),
+    "return": "leave it out: the steps of an action end with its block; `fun f(x: T): U = e` has a value",
+    **dict.fromkeys(
+        ("break", "continue"), "say which members the `for` goes through: `for x in {y in S where P}`"
+    ),
+    "UNCHANGED": "leave it out: what no statement changes stays as it is",
+    "del": "a map keeps all its keys: let its values be of a type `T?`, and write `m[k] := none`",
+    "goto": "keep where it is in a variable: `x := e`",
+}
+_FOREIGN_VERBS = {  # `$` is what they change, `@` the first argument
+    **dict.fromkeys(("pushback", "enqueue", "addlast"), "`$.append(@)`"),
+    **dict.fromkeys(("discard", "erase", "delete"), "`$.remove(@)`"),
+    **dict.fromkeys(("extend", "update", "addall", "union"), "`$ := $ + @`"),
+    **dict.fromkeys(("popleft", "popfront", "dequeue"), "`$ := $[1..]`"),
+    "pop": "`$ := $[..size($) - 1]`, which leaves out the last entry",
+    "clear": "`$ := {}`, or `$ := []` for a sequence",
+    "insert": "`$.add(@)`",
+}
+_SENDS = {"push", "put", "emit", "publish", "enqueue", "insert", "write"}
+_OF_A_MAP = {"insert", "put", "set"}  # with a key and a value
+
 _Path = tuple[ir.Key | ir.At, ...]
 _Place = tuple[DeclaredVariable, _Path, t.Type]
 
@@ -180,6 +204,9 @@ class StatementElaborator:
 
     def _place_of_field(self, of: se.Expr, name: se.Ident, env: TypeEnv) -> _Place | None:
         """The target `of.name`."""
+        if isinstance(of, se.Name) and references.is_type(self.expressions, of):
+            references.part_of_a_type(self.expressions, of, name, Span(of.span.start, name.span.end))
+            return None
         if not self._is_member(of, env):
             base = self.place(of, env)
             return None if base is None else self._place_of_part(base, name)
@@ -307,11 +334,16 @@ class StatementElaborator:
             help_ = "a statement changes the state: `x := e`, `log.append(e)`, `set.add(e)`"
             if isinstance(call, se.Name) and call.name in _MEMBERSHIP:
                 help_ = f"for `s {call.name} x`, write `x in s`"
+            if isinstance(call, se.Name):
+                help_ = _FOREIGN_WORDS.get(call.name, help_)
+            if isinstance(call, se.Call) and call.name.text in VERBS and len(call.args) == 2:
+                of, value = (self.problems.shown(arg.value.span) for arg in call.args)
+                help_ = f"write `{of}.{call.name.text}({value})`"
             self.problems.add("R0406", call.span, "this does nothing", help=help_)
             return
         verb = call.name.text
         if verb not in VERBS:
-            help_ = suggest(verb, VERBS) or f"there are {listed(VERBS)}"
+            help_ = self._verb_here(call) or suggest(verb, VERBS) or f"there are {listed(VERBS)}"
             self.problems.add("R0208", call.name.span, f"there is no statement `.{verb}(…)`", help=help_)
             return
         target = self.place(call.of, env)
@@ -322,6 +354,21 @@ class StatementElaborator:
                 self.expressions.infer(arg.value, env)
             return
         self._change(span, verb, target, call, env, made)
+
+    def _verb_here(self, call: se.Method) -> str:
+        """The advice for a statement of another language, such as `log.push(e)`; empty if it is unknown."""
+        verb = call.name.text.lower().replace("_", "")
+        shown = [self.problems.shown(arg.value.span) for arg in call.args]
+        of = self.problems.shown(call.of.span)
+        if verb in _OF_A_MAP and len(shown) == 2 and not isinstance(call.args[0].value, se.IntLit):
+            return f"write `{of}[{shown[0]}] := {shown[1]}`"
+        root = call.of.of if isinstance(call.of, se.Index) else call.of
+        if isinstance(root, se.Name) and root.name in self.declared.networks and len(shown) == 1:
+            return f"write `{of}.send({shown[0]})`" if verb in _SENDS else ""
+        form = _FOREIGN_VERBS.get(verb)
+        if form is None or len(shown) != ("@" in form):
+            return ""
+        return f"write {form.replace('$', of).replace('@', shown[0] if shown else '')}"
 
     def _change(
         self, span: Span, verb: str, target: _Place, call: se.Method, env: TypeEnv, made: list[ir.Stmt]

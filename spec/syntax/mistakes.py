@@ -11,38 +11,11 @@ import re
 from collections.abc import Callable
 
 from spec.diagnostics import suggest
-from spec.frozen import frozen
 from spec.source import Span
-
-
-@frozen
-class SyntaxMistake:
-    """The message, advice and place of a syntax error."""
-
-    message: str
-    help: str
-    at: Span
-
-
-@frozen
-class _ErrorPlace:
-    """The context of a syntax error."""
-
-    at: Span
-    before: str  # the line's text before the error
-    here: str  # the text from the error on
-    found: str
-    expected: frozenset[str]
-
-    def before_it(self, found: re.Match[str], group: int) -> Span:
-        """The place of a group of a match in the text before, of the same line."""
-        line = self.at.start - len(self.before)
-        return Span(line + found.start(group), line + found.end(group))
-
-    def says(self, message: str, help_: str) -> SyntaxMistake:
-        """The mistake at this place with a message and advice."""
-        return SyntaxMistake(message, help_, self.at)
-
+from spec.syntax.error_place import ErrorPlace, SyntaxMistake, error_place
+from spec.syntax.foreign_declarations import IN_DECLARATIONS, name_and_type
+from spec.syntax.foreign_expressions import IN_EXPRESSIONS
+from spec.wording import an
 
 _FOREIGN = {
     "&&": "`and`",
@@ -61,6 +34,8 @@ _FOREIGN = {
     "/=": "`!=`",
     "++": "`+`",
     "**": "a product, `x * x`",
+    "^": "a product, `x * x`",
+    "=<": "`<=`",
     "|->": "`[k: K -> e]` for a map, `R(f = e)` for a record",
     "?": "`if c then a else b`",
 }
@@ -107,9 +82,24 @@ _FOREIGN_DECLARATIONS = {
     "constants": "`config NAME: T = e`, or `nat` and `sort` for what a check sets the size of",
     "rule": "`action NAME(…) { require e … }`",
     "transition": "`action NAME(…) { require e … }`",
-    "def": "`fun NAME(x: T): U = e`",
-    "function": "`fun NAME(x: T): U = e`",
+    **dict.fromkeys(("def", "fn", "function", "pure"), "`fun NAME(x: T): U = e`"),
+    "val": "`fun NAME: T = e`",
+    "pred": "`fun NAME(x: T): bool = e`",
+    "struct": "`record NAME { x: T, y: U }`",
+    "class": "`record NAME { x: T, y: U }`, or fields of a `process`",
+    "sig": "`sort NAME`, and fields of its members in `process NAME { … }`",
+    "abstract": "`sort NAME`, or an `enum` or `union` of what is one of several",
+    "machine": "`sort NAME`, and fields of its members in `process NAME { … }`",
+    "event": "a case of a `union`, and `network NAME: bag of U` for what is sent",
+    "fact": "`assume NAME: e` of sizes and configs, or an `init` block",
+    "temporal": "`leadsto NAME: p ~> q`, `always eventually NAME: q` or `eventually always NAME: q`",
+    "assert": "`invariant NAME: e`, or `assert NAME: e` in an action",
+    "import": "it in the first line, in place of `protocol NAME`: `import raft` extends that protocol",
+    "run": "`check NAME { scope … }`",
     "module": "`protocol NAME` in the first line",
+    "extends": "nothing for numbers and sets; `import NAME`, in the first line, extends a protocol",
+    "next": "`action NAME { … }` for each kind of step: any of them may happen",
+    "impl": "`action NAME(n: S) { … }` for what members of a sort S do",
 }
 
 _HALVES = {  # the first of two words of a declaration, and what may have been meant by it alone
@@ -123,6 +113,9 @@ _FOREIGN_QUANTIFIERS = {
     "all": "`forall x: S. P`",
     "any": "`exists x: S. P`",
     "some": "`exists x: S. P`",
+    "no": "`not (exists x: S. P)`",
+    "one": "`size({x: S where P}) == 1`",
+    "lone": "`size({x: S where P}) <= 1`",
 }
 _FOREIGN_BINDER = re.compile(  # with the place of the error: `all ¦x: S`, `count(x ¦: S`, `count(x in S¦. P`
     rf"\b({'|'.join(_FOREIGN_QUANTIFIERS)})"
@@ -142,8 +135,7 @@ _INNER_WORDS = frozenset("forall exists sum argmax argmin implies and not then e
 
 def recognise(text: str, at: Span, found: str, expected: frozenset[str]) -> SyntaxMistake:
     """The most helpful message for a syntax error at `at`; `found` is the word there, empty at the end."""
-    line = text.rfind("\n", 0, at.start) + 1
-    place = _ErrorPlace(at, text[line : at.start], text[at.start : at.start + 40], found, expected)
+    place = error_place(text, at, found, expected)
     for rule in _RULES:
         answer = rule(place)
         if answer:
@@ -158,14 +150,14 @@ def _listing(expected: frozenset[str]) -> str:
     return f"expected {' or '.join(shown)}" if 0 < len(shown) <= 6 else ""
 
 
-def _unclosed(place: _ErrorPlace) -> SyntaxMistake | None:
+def _unclosed(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for a text that ends too early, probably without a closing bracket."""
     if place.found:
         return None
     return place.says("the file ends too early", "is a `{`, `(` or `[` left open?")
 
 
-def _misspelt(place: _ErrorPlace) -> SyntaxMistake | None:
+def _misspelt(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for a misspelling of a keyword allowed there, or one word earlier."""
     words = [word for word in place.expected if word.isalpha()]
     read = place.found.isalpha() and place.found not in {"in", "is", "or"}  # which are spelt right
@@ -173,17 +165,17 @@ def _misspelt(place: _ErrorPlace) -> SyntaxMistake | None:
     return place.says(f"unexpected `{place.found}`", help_) if help_ else None
 
 
-def _misspelt_before(place: _ErrorPlace) -> SyntaxMistake | None:
+def _misspelt_before(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `requre some: x`: a misspelt word that is read as a place to assign to."""
     return _not_a_word(place, _FIRST_WORD, _WORDS)
 
 
-def _misspelt_inside(place: _ErrorPlace) -> SyntaxMistake | None:
+def _misspelt_inside(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `exist n: Node. P`: the word is read as a name, after which no other is allowed."""
     return _not_a_word(place, _LAST_WORD, _INNER_WORDS)
 
 
-def _not_a_word(place: _ErrorPlace, before: re.Pattern[str], known: frozenset[str]) -> SyntaxMistake | None:
+def _not_a_word(place: ErrorPlace, before: re.Pattern[str], known: frozenset[str]) -> SyntaxMistake | None:
     """The message for a misspelling of a known word that the pattern finds before the place."""
     found = before.search(place.before)  # it may be a name of the model, so it must be very near
     help_ = suggest(found[1], known, near_by=0.85) if found is not None and found[1] not in known else ""
@@ -192,21 +184,21 @@ def _not_a_word(place: _ErrorPlace, before: re.Pattern[str], known: frozenset[st
     return SyntaxMistake(f"`{found[1]}` is not a word of this language", help_, place.before_it(found, 1))
 
 
-def _comparison_as_statement(place: _ErrorPlace) -> SyntaxMistake | None:
+def _comparison_as_statement(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for a statement `x == e` where an assignment is meant."""
     if place.found == "==" and ":=" in place.expected:
         return place.says("`==` compares, and does nothing", "write `:=` to give a place its new value")
     return None
 
 
-def _arrow_as_statement(place: _ErrorPlace) -> SyntaxMistake | None:
+def _arrow_as_statement(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for a statement `x <- e`, which is an assignment in other languages."""
     if place.here.startswith("<-") and ":=" in place.expected:
         return place.says("`<-` does not assign", "write `:=` to give a place its new value")
     return None
 
 
-def _unstored_field(place: _ErrorPlace) -> SyntaxMistake | None:
+def _unstored_field(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `process Node { up: bool = true }`: a field without the word for how it is stored."""
     name = re.match(r"(\w+)\s*:", place.here)
     if name is None or not {"durable", "volatile"} <= place.expected:
@@ -217,7 +209,7 @@ def _unstored_field(place: _ErrorPlace) -> SyntaxMistake | None:
     )
 
 
-def _else_if(place: _ErrorPlace) -> SyntaxMistake | None:
+def _else_if(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `} elif e {`: the word is read as a place that is given a value."""
     word = re.search(r"}\s*(elif|elsif|elseif)\b[^{}]*$", place.before)
     if word is None:
@@ -227,7 +219,7 @@ def _else_if(place: _ErrorPlace) -> SyntaxMistake | None:
     return SyntaxMistake(f"`{word[1]}` is not a word of this language", "write `else if`", there)
 
 
-def _nothing_quantified(place: _ErrorPlace) -> SyntaxMistake | None:
+def _nothing_quantified(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `exists n: Node` and no more: the condition on `n` is missing."""
     if "_dot" not in place.expected or "where" not in place.expected or place.found not in {"", ")", "}"}:
         return None
@@ -237,7 +229,7 @@ def _nothing_quantified(place: _ErrorPlace) -> SyntaxMistake | None:
     )
 
 
-def _quantifier_as_operand(place: _ErrorPlace) -> SyntaxMistake | None:
+def _quantifier_as_operand(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `1 + max x in S. e`: after an operator, `max` and `min` with names need parentheses."""
     word = re.search(r"\b(max|min)\s+$", place.before)
     if word is None or place.expected != {"("}:
@@ -251,6 +243,7 @@ def _quantifier_as_operand(place: _ErrorPlace) -> SyntaxMistake | None:
 _OPEN_OPERANDS = {  # what reaches as far right as it can, and so may not follow an operator
     "if": "`(if c then a else b)`",
     "let": "`(let x = e. …)`",
+    "not": "`(not p)`",
     **{word: f"`({word} x in S. …)`" for word in ("forall", "exists", "sum", "argmax", "argmin")},
 }
 _OPEN_OPERAND = re.compile(
@@ -258,7 +251,7 @@ _OPEN_OPERAND = re.compile(
 )
 
 
-def _open_operand(place: _ErrorPlace) -> SyntaxMistake | None:
+def _open_operand(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `choose x in if c then S else T`, `a == forall …`: these need parentheses there.
 
     The word is read as a name, so the error is behind it: at once, or where the name could end a statement.
@@ -270,7 +263,7 @@ def _open_operand(place: _ErrorPlace) -> SyntaxMistake | None:
     return SyntaxMistake(message, f"write {_OPEN_OPERANDS[found[2]]}", place.before_it(found, 2))
 
 
-def _quantifier_in_parentheses(place: _ErrorPlace) -> SyntaxMistake | None:
+def _quantifier_in_parentheses(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `forall(n: Node. P)`: parentheses go around the whole."""
     word = re.search(r"\b(forall|exists|sum|argmax|argmin)\s*$", place.before)
     if word is None or not place.here.startswith("("):
@@ -280,7 +273,7 @@ def _quantifier_in_parentheses(place: _ErrorPlace) -> SyntaxMistake | None:
     )
 
 
-def _foreign_quantifier(place: _ErrorPlace) -> SyntaxMistake | None:
+def _foreign_quantifier(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `count(n: Node. P)`, `all n: Node. P`: another language's word before a bound name."""
     word = _FOREIGN_BINDER.search(f"{place.before}¦{place.here}")
     if word is None:
@@ -288,7 +281,7 @@ def _foreign_quantifier(place: _ErrorPlace) -> SyntaxMistake | None:
     return place.says(f"`{word[1]}` binds no names", f"write {_FOREIGN_QUANTIFIERS[word[1]]}")
 
 
-def _changed_in_place(place: _ErrorPlace) -> SyntaxMistake | None:
+def _changed_in_place(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `x += 1`, `x *= 2`, `x++` and `x--`, whose first sign may be read already as ours.
 
     `q ++ r` joins sequences in other languages, and `--` begins a comment in some.
@@ -303,7 +296,7 @@ def _changed_in_place(place: _ErrorPlace) -> SyntaxMistake | None:
     return place.says(f"`{said}` is not an operator of this language", help_)
 
 
-def _sent_or_received(place: _ErrorPlace) -> SyntaxMistake | None:
+def _sent_or_received(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `net ! m` and `net ? m`, which send and receive in Promela."""
     network = re.search(rf"{_BEGINS}({_TARGET})\s*$", place.before)
     sign = re.match(r"!(?!=)|\?", place.here)
@@ -314,7 +307,7 @@ def _sent_or_received(place: _ErrorPlace) -> SyntaxMistake | None:
     return place.says(f"`{sign[0]}` is not an operator of this language", help_)
 
 
-def _foreign_statement(place: _ErrorPlace) -> SyntaxMistake | None:
+def _foreign_statement(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `await e`, `while e`, `pick x in S`: the word is read as a name that ends there."""
     words = "|".join(_FOREIGN_STATEMENTS)
     found = re.search(rf"{_BEGINS}({words})\s+\(*[\w.\[\]]*\)*\s*$", place.before)
@@ -324,7 +317,7 @@ def _foreign_statement(place: _ErrorPlace) -> SyntaxMistake | None:
     return SyntaxMistake(message, f"write {_FOREIGN_STATEMENTS[found[1]]}", place.before_it(found, 1))
 
 
-def _condition_of_a_choice(place: _ErrorPlace) -> SyntaxMistake | None:
+def _condition_of_a_choice(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `choose x in S: P` and `choose x in S | P`: the condition follows `where`."""
     choice = re.search(r"\b(choose\s+\w+\s*(?:\bin\b|:)\s*[^{}:|;]*?)\s*$", place.before)
     if choice is None or re.match(r":(?!=)|\|(?!\|)", place.here) is None or "where" not in place.expected:
@@ -333,14 +326,14 @@ def _condition_of_a_choice(place: _ErrorPlace) -> SyntaxMistake | None:
     return place.says(message, f"write `{choice[1]} where …`")
 
 
-def _arrow(place: _ErrorPlace) -> SyntaxMistake | None:
+def _arrow(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `p -> q`, and for a map in braces."""
     if not place.here.startswith("->"):
         return None
     return place.says("unexpected `->`", "write `implies` between conditions; a map is `[k: K -> e]`")
 
 
-def _number_of_members(place: _ErrorPlace) -> SyntaxMistake | None:
+def _number_of_members(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `|S|`."""
     of = re.match(rf"\|\s*({_TARGET})\s*\|", place.here)
     if of is None or re.search(r"(?:\w|[)\]}])\s*$", place.before) is not None:
@@ -348,7 +341,7 @@ def _number_of_members(place: _ErrorPlace) -> SyntaxMistake | None:
     return place.says("`|` is not an operator of this language", f"write `size({of[1]})`")
 
 
-def _foreign_operator(place: _ErrorPlace) -> SyntaxMistake | None:
+def _foreign_operator(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for an operator of another language, whose first sign may be read already as ours."""
     late = place.before[-1:] + place.here
     for sign in sorted(_FOREIGN, key=len, reverse=True):
@@ -365,7 +358,7 @@ def _foreign_operator(place: _ErrorPlace) -> SyntaxMistake | None:
     return None
 
 
-def _equals_in_expression(place: _ErrorPlace) -> SyntaxMistake | None:
+def _equals_in_expression(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for a single `=` where `==` or `:=` is meant."""
     if place.here.startswith("=") and not place.here.startswith("=="):
         if re.search(r"\b(require|if|where|implies|and|or|not|forall|exists|assert)\b", place.before):
@@ -374,15 +367,15 @@ def _equals_in_expression(place: _ErrorPlace) -> SyntaxMistake | None:
     return None
 
 
-def _equals_in_declaration(place: _ErrorPlace) -> SyntaxMistake | None:
+def _equals_in_declaration(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `union Message = A | B`: the contents of these go in braces."""
     kind = re.search(r"^\s*(union|record|enum)\s+(\w+)\s*$", place.before)
     if kind is None or not place.here.startswith("="):
         return None
-    return place.says(f"`=` does not declare a {kind[1]}", f"write `{kind[1]} {kind[2]} {{ … }}`")
+    return place.says(f"`=` does not declare {an(kind[1])}", f"write `{kind[1]} {kind[2]} {{ … }}`")
 
 
-def _network_in_brackets(place: _ErrorPlace) -> SyntaxMistake | None:
+def _network_in_brackets(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `network n: set[M]`: a network is no value, and is written otherwise."""
     kind = re.search(r"^\s*network\b.*:\s*(\w+)\s*$", place.before)
     held = re.match(r"\[(\w*)", place.here)
@@ -391,7 +384,7 @@ def _network_in_brackets(place: _ErrorPlace) -> SyntaxMistake | None:
     return place.says("unexpected `[`", f"write `{kind[1]} of {held[1] or 'M'}`")
 
 
-def _shared_domain(place: _ErrorPlace) -> SyntaxMistake | None:
+def _shared_domain(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `forall a, b: T`: each bound name has its own type or set."""
     name = re.search(r"(\w+)\s*$", place.before)
     if place.found == "," and name is not None and {":", "in"} <= place.expected:
@@ -400,7 +393,7 @@ def _shared_domain(place: _ErrorPlace) -> SyntaxMistake | None:
     return None
 
 
-def _set_after_colon(place: _ErrorPlace) -> SyntaxMistake | None:
+def _set_after_colon(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `b: Node - {a}`: behind a colon is a type, a set of some is behind `in`."""
     name = re.search(r"(\w+)\s*:\s*(\w+)\s*$", place.before)
     if place.found not in {"+", "-"} or name is None or not {",", "_dot"} & place.expected:
@@ -408,7 +401,7 @@ def _set_after_colon(place: _ErrorPlace) -> SyntaxMistake | None:
     return place.says("behind `:` is a type, and no set", f"write `{name[1]} in {name[2]} {place.found} …`")
 
 
-def _colon_after_quantifier(place: _ErrorPlace) -> SyntaxMistake | None:
+def _colon_after_quantifier(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for a colon where a quantifier needs a dot before its body."""
     if place.found in {":", "|"} and re.search(
         r"\b(forall|exists|sum|max|min|argmax|argmin)\b", place.before
@@ -420,7 +413,7 @@ def _colon_after_quantifier(place: _ErrorPlace) -> SyntaxMistake | None:
     return None
 
 
-def _dot_without_space(place: _ErrorPlace) -> SyntaxMistake | None:
+def _dot_without_space(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for a dot after bound names without the space behind it."""
     if re.search(r"\b(forall|exists|sum|max|min|argmax|argmin|let)\b[^.]*\.\S*$", place.before):
         return place.says(
@@ -430,7 +423,7 @@ def _dot_without_space(place: _ErrorPlace) -> SyntaxMistake | None:
     return None
 
 
-def _chained_comparison(place: _ErrorPlace) -> SyntaxMistake | None:
+def _chained_comparison(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for a chain `a < b < c`."""
     if place.found in {"<", "<=", "==", "!=", ">", ">="} and re.search(
         r"(<|<=|==|!=|>=?)[^<>=]*$", place.before
@@ -439,7 +432,7 @@ def _chained_comparison(place: _ErrorPlace) -> SyntaxMistake | None:
     return None
 
 
-def _part_of_a_tuple(place: _ErrorPlace) -> SyntaxMistake | None:
+def _part_of_a_tuple(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `pair.0`: a tuple has no parts to select."""
     if re.match(r"\.\d", place.here) is None or re.search(r"(?:\b[A-Za-z_]\w*|[)\]])$", place.before) is None:
         return None
@@ -447,7 +440,7 @@ def _part_of_a_tuple(place: _ErrorPlace) -> SyntaxMistake | None:
     return place.says("a tuple has no parts to select", help_)
 
 
-def _condition_in_braces(place: _ErrorPlace) -> SyntaxMistake | None:
+def _condition_in_braces(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `{x in S : P}` and `{x in S | P}`: the condition of a set follows `where`."""
     binder = re.search(r"\{\s*(\w+\s*(?:\bin\b|:(?!=))\s*[^{}:|]*?)\s*$", place.before)
     if binder is None or place.found not in {":", "|"}:
@@ -456,15 +449,15 @@ def _condition_in_braces(place: _ErrorPlace) -> SyntaxMistake | None:
     return place.says(f"`{place.found}` does not begin the condition of a set", help_)
 
 
-def _foreign_declaration(place: _ErrorPlace) -> SyntaxMistake | None:
+def _foreign_declaration(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `property p: e`, `var x`: another language's word for a declaration."""
-    if place.found not in _FOREIGN_DECLARATIONS or "invariant" not in place.expected:
+    ours = _FOREIGN_DECLARATIONS.get(place.found.lower())  # TLA+ writes them in capitals
+    if ours is None or "invariant" not in place.expected:
         return None
-    what = f"`{place.found}` declares nothing in this language"
-    return place.says(what, f"write {_FOREIGN_DECLARATIONS[place.found]}")
+    return place.says(f"`{place.found}` declares nothing in this language", f"write {ours}")
 
 
-def _half_a_declaration(place: _ErrorPlace) -> SyntaxMistake | None:
+def _half_a_declaration(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `always p: e`, `eventually p: e`: the other of two words is missing."""
     word = re.search(r"^\s*(always|eventually)\s+$", place.before)
     if word is None or not {"always", "eventually"} & place.expected:
@@ -472,7 +465,7 @@ def _half_a_declaration(place: _ErrorPlace) -> SyntaxMistake | None:
     return place.says(f"`{word[1]}` alone declares nothing", f"write {_HALVES[word[1]]}")
 
 
-def _open_declaration(place: _ErrorPlace) -> SyntaxMistake | None:
+def _open_declaration(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for a declaration that begins where a bracket of the one above is still open."""
     if place.before or place.found not in _WORDS or not {"}", ")", "]"} & place.expected:
         return None
@@ -480,7 +473,7 @@ def _open_declaration(place: _ErrorPlace) -> SyntaxMistake | None:
     return place.says(message, "is a `{`, `(` or `[` of it left open?")
 
 
-def _part_of_a_variant(place: _ErrorPlace) -> SyntaxMistake | None:
+def _part_of_a_variant(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `variant v {`, and in a variant for `require e` and `require name: e`."""
     variant = re.search(r"^\s*variant\s+(\w+)\s*$", place.before)
     if variant is not None and place.expected == {"of"}:
@@ -492,16 +485,17 @@ def _part_of_a_variant(place: _ErrorPlace) -> SyntaxMistake | None:
     return None
 
 
-def _parameter_alone(place: _ErrorPlace) -> SyntaxMistake | None:
+def _parameter_alone(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `action a(n)`: a parameter of which nothing says what it may be."""
     found = re.search(r"\b(?:action|fault|repair)\s+\w+\s*\((?:.*,)?\s*(\w+)\s*$", place.before)
     if found is None or not {":", "in"} <= place.expected:
         return None
     help_ = f"write `{found[1]}: T`, of a sort or type, or `{found[1]} in xs`, of a collection"
+    help_ = name_and_type(found[1], place.found) or help_  # `Node n`, as in C
     return place.says(f"`{found[1]}` has no type", help_)
 
 
-def _between_clauses(place: _ErrorPlace) -> SyntaxMistake | None:
+def _between_clauses(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for signs between the clauses of a check, and for none between the parts of one."""
     late = re.search(r",\s*(faults|expect|only|scope|rates|config)\s*$", place.before)
     if late is not None and place.expected <= {"=", "holds", "violated"} and place.found != "=":
@@ -515,14 +509,14 @@ def _between_clauses(place: _ErrorPlace) -> SyntaxMistake | None:
     return None
 
 
-def _missing_protocol(place: _ErrorPlace) -> SyntaxMistake | None:
+def _missing_protocol(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for a text that does not begin with `protocol`."""
     if place.expected == {"protocol", "import"}:
         return place.says("a model file starts with its name", "write `protocol NAME` first")
     return None
 
 
-def _protocol_after_import(place: _ErrorPlace) -> SyntaxMistake | None:
+def _protocol_after_import(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for a second `protocol` line, or one after an `import`."""
     if place.found == "protocol" and "check" in place.expected:
         help_ = "leave this line out: what is new here is part of the protocol that is imported"
@@ -530,7 +524,7 @@ def _protocol_after_import(place: _ErrorPlace) -> SyntaxMistake | None:
     return None
 
 
-def _part_of_a_rate(place: _ErrorPlace) -> SyntaxMistake | None:
+def _part_of_a_rate(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `rates crash = 0.5/y`, `rates crash(b) = 2/y`: whole numbers, for all members alike."""
     rate = re.search(r"\brates\b[^{}]*?(\w+)\s*$", place.before)
     if rate is None:
@@ -543,7 +537,7 @@ def _part_of_a_rate(place: _ErrorPlace) -> SyntaxMistake | None:
     return None
 
 
-def _quoted(place: _ErrorPlace) -> SyntaxMistake | None:
+def _quoted(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for a quoted text without closing quote, and for one where a value or `says` is wanted."""
     if not place.here.startswith('"'):
         return None
@@ -555,7 +549,7 @@ def _quoted(place: _ErrorPlace) -> SyntaxMistake | None:
     return place.says("a quoted text is no value", help_)
 
 
-_RULES: tuple[Callable[[_ErrorPlace], SyntaxMistake | None], ...] = (
+_RULES: tuple[Callable[[ErrorPlace], SyntaxMistake | None], ...] = (
     _nothing_quantified,
     _unclosed,
     _missing_protocol,
@@ -570,6 +564,8 @@ _RULES: tuple[Callable[[_ErrorPlace], SyntaxMistake | None], ...] = (
     _part_of_a_variant,
     _parameter_alone,
     _between_clauses,
+    *IN_EXPRESSIONS,
+    *IN_DECLARATIONS,
     _open_declaration,
     _foreign_declaration,
     _part_of_a_tuple,

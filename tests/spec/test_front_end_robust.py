@@ -233,3 +233,12 @@ def test_a_file_that_is_not_there_has_a_suggestion(tmp_path: Path) -> None:
 def test_a_folder_is_no_model(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="R0103"):
         load(tmp_path)
+
+
+@pytest.mark.parametrize("what", [" ", "a", "a.", "\t"])
+def test_a_mistake_far_behind_in_its_line_is_explained_soon(what: str) -> None:
+    start = time.process_time()
+
+    assert told(BASE + "invariant a: x == " + what * 50_000 + " @ 1") != []
+    assert told(BASE + "action a { x := 1 " + what * 50_000 + "if " + " " * 50_000 + " else 2 }") != []
+    assert time.process_time() - start < 10
