@@ -172,8 +172,7 @@ def call(e: Elaborator, node: se.Call, env: TypeEnv, hint: t.Type | None) -> ir.
     help_ = suggest(name, known)
     if name in declared.actions:
         help_ = f"actions are not called; `enabled({name})` asks whether it can happen"
-    elif (ours := _plain(name)) in _FOREIGN_FUNCTIONS | _FOREIGN_METHODS:
-        form = _FOREIGN_FUNCTIONS.get(ours) or _FOREIGN_METHODS[ours]
+    elif form := _FOREIGN_FUNCTIONS.get(plain(name)) or _FOREIGN_METHODS.get(plain(name)):
         help_ = _written(e, form, [arg.value.span for arg in node.args])
     return e.fail("R0208", node.name.span, f"there is no function `{name}`", help=help_)
 
@@ -194,16 +193,16 @@ def method(e: Elaborator, node: se.Method) -> ir.Expr:
 
 def counterpart(e: Elaborator, name: str, of: Span, args: Sequence[Span] = ()) -> str:
     """The advice for a part or method of another language, such as `s.length`; empty if it is unknown."""
-    plain = _plain(name)
+    word = plain(name)
     if name in FUNCTIONS:
         return _written(e, f"`{name}($)`", [of])
-    if plain == "get" and args:
+    if word == "get" and args:
         return _written(e, "`$[@]`", [of, *args])
-    form = _FOREIGN_METHODS.get(plain) or _FOREIGN_FUNCTIONS.get(plain)
+    form = _FOREIGN_METHODS.get(word) or _FOREIGN_FUNCTIONS.get(word)
     return _written(e, form, [of, *args]) if form is not None else ""
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
     """A name as the tables of other languages' words have it."""
     return name.lower().replace("_", "")
 

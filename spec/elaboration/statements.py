@@ -357,7 +357,7 @@ class StatementElaborator:
 
     def _verb_here(self, call: se.Method) -> str:
         """The advice for a statement of another language, such as `log.push(e)`; empty if it is unknown."""
-        verb = call.name.text.lower().replace("_", "")
+        verb = references.plain(call.name.text)
         shown = [self.problems.shown(arg.value.span) for arg in call.args]
         of = self.problems.shown(call.of.span)
         if verb in _OF_A_MAP and len(shown) == 2 and not isinstance(call.args[0].value, se.IntLit):

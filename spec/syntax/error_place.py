@@ -7,6 +7,7 @@ import re
 from spec.frozen import frozen
 from spec.source import Span
 
+PATH = r"(?<![\w.])[A-Za-z_]\w*(?:\.\w+|\[[^\[\]]*\])*"  # a name with its parts, as in `m[k].x`
 _LONGEST = 500  # characters of a line before an error that rules look at: they take the square of it and more
 _FAR = 200  # and behind it
 

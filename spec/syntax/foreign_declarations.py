@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from spec.syntax.error_place import ErrorPlace, SyntaxMistake
+from spec.syntax.error_place import PATH, ErrorPlace, SyntaxMistake
 
-_PATH = r"(?<![\w.])[A-Za-z_]\w*(?:\.\w+|\[[^\[\]]*\])*"
 _FOREIGN_TYPES = {  # of other languages, in lower case
     **dict.fromkeys(
         ("vec", "list", "array", "sequence", "vecdeque"), "`seq[T; L]`, with a number or a `nat` L"
@@ -56,7 +55,7 @@ def _bulleted(place: ErrorPlace) -> SyntaxMistake | None:
     late = place.before.endswith("/") and place.here.startswith("\\")  # the first half is read as ours
     text = f"/{place.here}" if late else place.here
     sign = re.match(r"/\\|\\/", text)
-    changes = re.match(rf"/\\\s*{_PATH}\s*'?\s*:?=(?!=)", text)
+    changes = re.match(rf"/\\\s*{PATH}\s*'?\s*:?=(?!=)", text)
     if sign is None or ((late or "and" in place.expected) and not changes):
         return None
     if "require" not in place.expected and not changes:

@@ -6,10 +6,9 @@ import re
 from collections.abc import Callable
 
 from spec.source import Span
-from spec.syntax.error_place import ErrorPlace, SyntaxMistake
+from spec.syntax.error_place import PATH, ErrorPlace, SyntaxMistake
 from spec.syntax.foreign_declarations import type_here
 
-_PATH = r"(?<![\w.])[A-Za-z_]\w*(?:\.\w+|\[[^\[\]]*\])*"
 _OPERAND_FOLLOWS = r"(?:[:({=<>+*,-]|\b(?:require|and|or|not|implies|in|then|else|if|where))\s*$"
 _PROPERTY = r"^\s*(?:invariant|lemma|step|reachable|recoverable)\b"
 
@@ -100,8 +99,8 @@ def _map_here(before: str, begun: re.Match[str], behind: str) -> str:
 
 def _function_as_a_value(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `s.forall(x => P)`, `s.iter().all(|x| P)` and `s.map(lambda x: e)`."""
-    arrow = re.search(rf"({_PATH})(?:\.\w+\(\))?\.(\w+)\((?:[^()]*,)?\s*\(?(\w+)\)?\s*=?$", place.before)
-    bars = re.search(rf"({_PATH})(?:\.\w+\(\))?\.(\w+)\((?:[^()]*,)?\s*$", place.before)
+    arrow = re.search(rf"({PATH})(?:\.\w+\(\))?\.(\w+)\((?:[^()]*,)?\s*\(?(\w+)\)?\s*=?$", place.before)
+    bars = re.search(rf"({PATH})(?:\.\w+\(\))?\.(\w+)\((?:[^()]*,)?\s*$", place.before)
     name = re.match(r"\|\s*&?(\w+)\s*\|", place.here)
     if arrow is not None and re.match(r"[=-]?>", place.here):
         called, bound = arrow, arrow[3]
@@ -121,7 +120,7 @@ def _comprehension(place: ErrorPlace) -> SyntaxMistake | None:
     in_a_set = re.search(r"(?::=|[=(,+&-]|\b(?:in|require|and|or|not))\s*\{[^{}:]*$", place.before)
     if in_a_set and re.match(r":\s*\w+\s*(?:\\in|in|<-)(?!\w)", place.here):
         return place.says("unexpected `:`", "write `{e for x in S}`")
-    binder = re.match(rf"for\s+(\w+)\s+in\s+({_PATH})\s*(if\b)?", place.here)
+    binder = re.match(rf"for\s+(\w+)\s+in\s+({PATH})\s*(if\b)?", place.here)
     if binder is None:
         return None
     called = re.search(r"\b(all|any|max|min)\(\s*([^()]*?)\s*$", place.before)
@@ -189,7 +188,7 @@ def _single_quotes(place: ErrorPlace) -> SyntaxMistake | None:
 
 def _number_of_members(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `#s > 0`."""
-    of = re.match(rf"#({_PATH})", place.here)
+    of = re.match(rf"#({PATH})", place.here)
     if of is None or re.search(_OPERAND_FOLLOWS, place.before) is None or place.before.rstrip()[-1:] == "{":
         return None
     return place.says("`#` is not an operator of this language", f"write `size({of[1]})`")
@@ -234,7 +233,7 @@ def _comment(place: ErrorPlace) -> SyntaxMistake | None:
 
 def _slice_with_a_colon(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `log[1:]`, `log[:1]` and `log[1:2]`."""
-    begun = re.search(rf"({_PATH})\[\s*([\w.+-]*)\s*$", place.before)
+    begun = re.search(rf"({PATH})\[\s*([\w.+-]*)\s*$", place.before)
     ended = re.match(r":\s*([\w.+-]*)\s*\]", place.here)
     if begun is None or ended is None or not begun[2] + ended[1]:
         return None
@@ -276,7 +275,7 @@ def _for_all(place: ErrorPlace) -> SyntaxMistake | None:
 
 def _sign_of_rust(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `lead?.x`, `lead!.x`, `vec![…]`, `assert!(…)`, `&n`, `0..=n` and `n !in s`."""
-    option = re.search(rf"({_PATH})\s*$", place.before)
+    option = re.search(rf"({PATH})\s*$", place.before)
     part = re.match(r"([?!])\.(\w+)", place.here)
     if option is not None and part is not None:
         help_ = f"test it first (`{option[1]} != none and …`), or write `the({option[1]}).{part[2]}`"
@@ -315,7 +314,7 @@ def _names_of_a_quantifier(place: ErrorPlace) -> SyntaxMistake | None:
 def _some_or_no_members(place: ErrorPlace) -> SyntaxMistake | None:
     """The message for `some s` and `no s`."""
     word = re.search(r"\b(some|no)\s+$", place.before)
-    of = re.match(_PATH, place.here)
+    of = re.match(PATH, place.here)
     if word is None or of is None:
         return None
     help_ = f"write `{of[0]} {'!=' if word[1] == 'some' else '=='} {{}}`"

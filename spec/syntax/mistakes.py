@@ -214,9 +214,8 @@ def _else_if(place: ErrorPlace) -> SyntaxMistake | None:
     word = re.search(r"}\s*(elif|elsif|elseif)\b[^{}]*$", place.before)
     if word is None:
         return None
-    line = place.at.start - len(place.before)
-    there = Span(line + word.start(1), line + word.end(1))
-    return SyntaxMistake(f"`{word[1]}` is not a word of this language", "write `else if`", there)
+    at = place.before_it(word, 1)
+    return SyntaxMistake(f"`{word[1]}` is not a word of this language", "write `else if`", at)
 
 
 def _nothing_quantified(place: ErrorPlace) -> SyntaxMistake | None:

@@ -11,6 +11,7 @@ from spec.diagnostics import Diagnostic
 
 _OF_TOPIC = "confluent.placement.constraints"
 _OF_NEW_TOPICS = "confluent.log.placement.constraints"
+_BY_DEFAULT = (SettingLayer.BROKER_DYNAMIC, SettingLayer.CLUSTER_DYNAMIC, SettingLayer.BROKER_STATIC)
 _ADVICE = (
     "a review takes each replica for one that may join the ISR; to ask about the others alone, take the"
     " observers out, of the number of replicas too"
@@ -35,9 +36,6 @@ def find_observers(topic: Topic | None, given: Iterable[Given], findings: Resolu
         counts = next((placed[layer] for layer in _BY_DEFAULT if layer in placed), None)
     if counts is not None and _has_observers(counts.value):
         findings.error("R0742", counts, "this places observers", advice=_ADVICE)
-
-
-_BY_DEFAULT = (SettingLayer.BROKER_DYNAMIC, SettingLayer.CLUSTER_DYNAMIC, SettingLayer.BROKER_STATIC)
 
 
 def _has_observers(placement: str) -> bool:
