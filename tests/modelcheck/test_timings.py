@@ -32,11 +32,9 @@ def test_what_is_counted_to_a_phase_is_counted_to_no_other(monkeypatch: pytest.M
             clock[0] = 104.0
         clock[0] = 106.0
 
-    assert {name: timings._spent[name] for name in ("search", "read", "tell")} == {
-        "search": 100,
-        "read": 3,
-        "tell": 3,
-    }
+    # The sums begin with the process's own time, which is no whole number.
+    spent = {name: timings._spent[name] for name in ("search", "read", "tell")}
+    assert spent == pytest.approx({"search": 100, "read": 3, "tell": 3})
 
 
 def test_a_check_says_what_it_took_and_its_json_stays_json(
