@@ -7,10 +7,10 @@ import os
 import re
 import shutil
 import subprocess
-import time
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -40,6 +40,7 @@ from counterexamples.pictures.words import heading, ids
 from counterexamples.trace import Example, Lasso, Stops, Trace
 from spec.model.ir import Kind
 from tests.counterexamples.runs import divergence, walk
+from tests.cpu_time import cpu_seconds
 from tests.stories import STORIES, story
 
 PARSER = Path(__file__).parents[1] / "mermaid" / "parse.mjs"
@@ -411,24 +412,24 @@ def test_an_example_is_not_drawn_as_a_mistake() -> None:
 # --------------------------------------------------------------------------- time
 
 
-def test_forty_steps_of_five_replicas_take_no_time() -> None:
+def of_five_replicas(steps: int) -> Picture:
     replica = ReplicaState(epoch="epoch 3", member=True, log=(Box("1", "e1"),) * 6, high_watermark=3)
     lanes = ("r1", "r2", "r3", "r4", "r5")
     rows = tuple(
         PictureRow(
             n, Kind.ACTION, "", "r2 fetches from r1", (Arrow("r1", "r2", "1 (e1)", ArrowKind.COPY),), lanes
         )
-        for n in range(41)
+        for n in range(steps + 1)
     )
-    shown = replace(
+    return replace(
         picture_of("divergence"),
         lanes=(CLIENT, CONTROLLER, *lanes),
         replicas=lanes,
         rows=tuple(replace(row, replicas=dict.fromkeys(lanes, replica)) for row in rows),
     )
-    start = time.process_time()
-    mermaid(shown)
-    plantuml(shown)
-    plain(compact(shown))
 
-    assert time.process_time() - start < 0.6  # each a fraction of what is allowed for it
+
+def test_ten_times_as_many_steps_take_ten_times_as_long() -> None:
+    few, many = of_five_replicas(40), of_five_replicas(400)
+    for form in (mermaid, plantuml, lambda picture: plain(compact(picture))):
+        assert cpu_seconds(partial(form, many)) < 40 * cpu_seconds(partial(form, few))

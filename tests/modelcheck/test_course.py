@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
 
 import pytest
 
@@ -237,28 +236,25 @@ def test_mistakes_in_a_submission_have_their_places_in_it() -> None:
         submission(exercise("survives"), Source("mine.rsm", survives("tolled == {}")))
 
 
-def long(expression: str, name: str = "survives") -> tuple[Grade, float]:
-    """The grade of an invariant that takes too much, and how long it took to be had."""
-    began = monotonic()
-    grade = graded(name, Source("mine.rsm", survives(expression)), seconds=1.5, memory=300_000_000)
-    return grade, monotonic() - began
+def long(expression: str) -> Grade:
+    """The grade of an invariant that would take some hours, or more memory than there is."""
+    text = Source("mine.rsm", survives(expression))
+    return graded("survives", text, seconds=1.5, memory=300_000_000)
 
 
 def test_a_submission_that_never_ends_is_ended() -> None:
-    grade, took = long("forall a in 0..9000, b in 0..9000, c in 0..9000. a + b + c >= 0")
+    grade = long("forall a in 0..9000, b in 0..9000, c in 0..9000. a + b + c >= 0")
 
     assert grade.exit is Exit.UNKNOWN
     assert grade.points == 0
     assert grade.ended
-    assert took < 30
 
 
 def test_a_submission_that_takes_all_memory_is_ended() -> None:
-    grade, took = long("size(subsets(0..40)) >= 0")
+    grade = long("size(subsets(0..40)) >= 0")
 
     assert grade.exit is Exit.UNKNOWN
     assert grade.ended
-    assert took < 30
 
 
 def test_functions_that_grow_without_bound_are_refused() -> None:
