@@ -380,13 +380,16 @@ class Slow:
     """Stands for processes that answer requests: each waits until it is ended."""
 
     def __init__(self) -> None:
+        self.has_begun, self.has_ended = asyncio.Event(), asyncio.Event()
         self.ended: list[str] = []
 
     async def answer(self, request: dict[str, Any], _seconds: float, _folder: str) -> dict[str, Any]:
+        self.has_begun.set()
         try:
             await asyncio.sleep(60)
         finally:
             self.ended.append(request["check"])
+            self.has_ended.set()
         return {"exit": 0, "says": "", "data": ANSWER}
 
 
@@ -399,7 +402,7 @@ def test_a_check_that_runs_is_ended(how: str, tmp_path: Path, monkeypatch: pytes
         desk = Desk(tmp_path)
         desk.open(MODEL)
         desk.desk.run(desk.uri(), "one")
-        await asyncio.sleep(0.01)
+        await slow.has_begun.wait()
         document = lsp.TextDocumentIdentifier(desk.uri())
         match how:
             case "stop":
@@ -412,7 +415,8 @@ def test_a_check_that_runs_is_ended(how: str, tmp_path: Path, monkeypatch: pytes
                 desk.desk.closed(lsp.DidCloseTextDocumentParams(document))
             case _:
                 await desk.desk.shutdown(None)
-        await asyncio.sleep(0.01)
+        await slow.has_ended.wait()
+        await asyncio.sleep(0)
         titles = [
             each.command.title for each in desk.desk.lenses(lsp.CodeLensParams(document)) if each.command
         ]

@@ -56,7 +56,7 @@ def run(program: str, folder: Path, **environment: str) -> str:
 def test_what_was_foreseen_is_made_by_another_process(tmp_path: Path) -> None:
     program = """
 engine.foresee([task])
-time.sleep(0.2)  # so that it is begun
+engine._ahead[0]._child.pipe.poll(None)  # until it is begun
 found = check(model, asked, engine=engine).findings
 engine.close()
 print(len(made), found.stats.states == check(model, asked, engine="reference").findings.stats.states)
