@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from functools import cache
 from hashlib import sha256
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -14,8 +15,12 @@ from spec.reading import resource
 SIGNS = dict.fromkeys(Role, "") | {Role.BAD: "✗", Role.GOOD: "✓", Role.UNSURE: "?"}
 
 
+@cache
 def environment(package: str = "counterexamples.html") -> Environment:
-    """The Jinja environment of a package's templates, with escaping of markup and control characters."""
+    """The Jinja environment of a package's templates, with escaping of markup and control characters.
+
+    It compiles each template once, which takes longer than to render a page of it.
+    """
     made = Environment(
         autoescape=True,
         loader=PackageLoader(package, ""),

@@ -12,6 +12,7 @@ from counterexamples.explanation import Core, CoreStep, Explanation, FalsePart, 
 from counterexamples.html.followed import Followed, follow
 from counterexamples.html.frames import LONGEST, shown
 from counterexamples.html.page import Card, PageItem, PageTable, TableCell, Verdict, page
+from counterexamples.html.templates import environment
 from counterexamples.lines import Role, line
 from counterexamples.pictures.depict import picture
 from counterexamples.trace import Lasso, Stops, Trace
@@ -308,6 +309,10 @@ def test_a_run_that_goes_round_says_from_where() -> None:
     trace = walk("elect(a)", "write(a)", ending=Lasso(1))
 
     assert "↻ from after step 1 on, for ever" in shown_page(trace).find("nav", "story")[0].words
+
+
+def test_a_template_is_compiled_once_for_all_pages() -> None:
+    assert environment().get_template("page.jinja") is environment().get_template("page.jinja")
 
 
 @settings(max_examples=20)
