@@ -15,6 +15,7 @@ from modelcheck.asking.models import pick_checks
 from modelcheck.python_api import check, draw, load
 from modelcheck.storage.files import read_text
 from spec.frozen import frozen
+from spec.model.ir import Model
 from tools.known_bugs import Bug, bugs
 from tools.protocol_table import FILE, of_check, read
 
@@ -161,7 +162,7 @@ def _drawn(progress: ProgressLine) -> Iterator[DrawnRun]:
 
 def known_runs(progress: ProgressLine) -> Iterator[tuple[Bug, Trace]]:
     """The runs of known mistakes that are found within a second, each once."""
-    tables, seen, models = read(read_text(str(FILE))), set(), cache(load)
+    tables, seen = read(read_text(str(FILE))), set()
     for bug in bugs():
         rows = of_check(tables[bug.model], bug.check)
         key = (bug.model, bug.check, bug.property)
@@ -169,9 +170,15 @@ def known_runs(progress: ProgressLine) -> Iterator[tuple[Bug, Trace]]:
             continue
         seen.add(key)
         progress.begin(f"{bug.model} · {bug.check}")
-        trace = check(models(bug.model), bug.check).trace(bug.property)
+        trace = check(_models(bug.model), bug.check).trace(bug.property)
         if trace is not None:
             yield bug, trace
+
+
+@cache
+def _models(protocol: str) -> tuple[Model, ...]:
+    """The models of a protocol, which several pages and pictures are of."""
+    return load(protocol)
 
 
 def last_frame(storyboard: str) -> str:
@@ -196,7 +203,7 @@ def play_cards(progress: ProgressLine) -> Iterator[tuple[Play, PlayCard]]:
     """Each page to play with, and its card: how the property is violated, in one frame, and a link to it."""
     for play in PLAYS:
         progress.begin(f"{play.protocol} · {play.check}: a picture")
-        trace = check(load(play.protocol), play.check).trace(play.violated)
+        trace = check(_models(play.protocol), play.check).trace(play.violated)
         if trace is None:
             raise LookupError(f"{play.protocol} · {play.check} does not violate {play.violated}")
         yield play, PlayCard(last_frame(str(draw(trace, "storyboard"))), address(trace))
@@ -207,5 +214,5 @@ def pages_to_play(folder: Path, progress: ProgressLine) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for play in PLAYS:
         progress.begin(f"{play.protocol} · {play.check}: a page to play with")
-        ((model, question),) = pick_checks(load(play.protocol), [play.check])
+        ((model, question),) = pick_checks(_models(play.protocol), [play.check])
         (folder / play.page).write_text(played(model, question), encoding="utf-8")
