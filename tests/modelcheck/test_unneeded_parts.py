@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,10 +21,11 @@ from modelcheck.asking.necessity.search import NecessitySearch, necessity
 from modelcheck.contract.coverage import never_used
 from modelcheck.contract.families import families
 from modelcheck.contract.result import UnusedKind
-from spec.load import load
+from spec.load import load as read
 from spec.model.ir import Model
 from tests.protocol_checks import by_size
 
+load = cache(read)  # of each protocol several tests ask
 PROTOCOLS = sorted((Path(__file__).parents[2] / "spec/protocols").glob("*.rsm"))
 FEW, SMALL = 9, 180_000  # checks of a protocol, and their states together: about 5 s of CPU or less
 HEADING = re.compile(r"^// -+ what no check needs\n\n", re.MULTILINE)

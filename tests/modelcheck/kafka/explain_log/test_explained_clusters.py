@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from functools import cache
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +30,12 @@ def known(name: str) -> dict[str, Any]:
     return found
 
 
-def asked(capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, dict[str, Any]]:
-    code = main(["kafka", "explain-log", *args, "--partition", "orders-0", "--json"])
-    (found,) = json.loads(capsys.readouterr().out)["partitions"]
+@cache
+def asked(*args: str) -> tuple[int, dict[str, Any]]:
+    """The exit code and what is said of the partition, which several tests look at."""
+    with redirect_stdout(StringIO()) as out:
+        code = main(["kafka", "explain-log", *args, "--partition", "orders-0", "--json"])
+    (found,) = json.loads(out.getvalue())["partitions"]
     assert isinstance(found, dict)
     return code, found
 
@@ -73,12 +79,12 @@ def told(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_run_is_what_was_done(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_run_is_what_was_done(name: str) -> None:
     words = " ".join(known(name)["steps"])
     lost = [
         text for node in re.findall(r"lose the directory of broker (\d)", words) for text in ("--lost", node)
     ]
-    code, found = asked(capsys, str(CLUSTERS / name), *lost)
+    code, found = asked(str(CLUSTERS / name), *lost)
     run = iter(told(found))
 
     assert code == (Exit.VIOLATED if name in LOSES else Exit.EXPECTED)
@@ -88,10 +94,8 @@ def test_the_run_is_what_was_done(name: str, capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_record_of_the_partition_is_evidence_of_a_step(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    _, found = asked(capsys, str(CLUSTERS / name))
+def test_every_record_of_the_partition_is_evidence_of_a_step(name: str) -> None:
+    _, found = asked(str(CLUSTERS / name))
     places = {each["place"] for step in found["explained"]["steps"] for each in step["evidence"]}
     metadata = [int(place.rpartition(" ")[2]) for place in places if "__cluster_metadata-0" in place]
 
@@ -102,10 +106,8 @@ def test_every_record_of_the_partition_is_evidence_of_a_step(
         assert f"{replica.name}/orders-0" in places
 
 
-def test_a_broker_that_is_killed_while_it_is_still_fenced_was_registered_and_not_unfenced(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    _, found = asked(capsys, str(CLUSTERS / "registered_killed"))
+def test_a_broker_that_is_killed_while_it_is_still_fenced_was_registered_and_not_unfenced() -> None:
+    _, found = asked(str(CLUSTERS / "registered_killed"))
     *_, registered, killed = found["explained"]["steps"]
 
     assert [each["name"] for each in (registered, killed)] == ["register(broker3)", "crash(broker3)"]
@@ -115,10 +117,8 @@ def test_a_broker_that_is_killed_while_it_is_still_fenced_was_registered_and_not
     ]
 
 
-def test_with_acks_one_the_lost_records_are_those_that_the_real_cluster_lost(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    code, found = asked(capsys, str(CLUSTERS / "leader_ahead"), "--acks", "1")
+def test_with_acks_one_the_lost_records_are_those_that_the_real_cluster_lost() -> None:
+    code, found = asked(str(CLUSTERS / "leader_ahead"), "--acks", "1")
     (again,) = known("leader_ahead")["again"]
     (loss,) = found["explained"]["lost"]
 
@@ -130,9 +130,9 @@ def test_with_acks_one_the_lost_records_are_those_that_the_real_cluster_lost(
     assert any(each["change"] == "acks=all" for each in found["refused_by"])
 
 
-def test_settings_that_change_on_the_way_count_from_there_on(capsys: pytest.CaptureFixture[str]) -> None:
+def test_settings_that_change_on_the_way_count_from_there_on() -> None:
     here = str(CLUSTERS / "lowered")
-    _, found = asked(capsys, here)
+    _, found = asked(here)
     steps = found["explained"]["steps"]
     changes = {step["action"]: (number, step) for number, step in enumerate(steps) if "set" in step["says"]}
     lowered, first = changes["set_min_isr"]
@@ -147,13 +147,11 @@ def test_settings_that_change_on_the_way_count_from_there_on(capsys: pytest.Capt
     assert [each["change"] for each in found["refused_by"]] == ["the topic's settings as they were at first"]
 
 
-def test_a_setting_that_somebody_says_is_taken_for_all_of_the_time(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_setting_that_somebody_says_is_taken_for_all_of_the_time() -> None:
     here = str(CLUSTERS / "lowered")
-    code, found = asked(capsys, here, "--config", "min_isr=1", "--config", "unclean=true")
+    code, found = asked(here, "--config", "min_isr=1", "--config", "unclean=true")
     actions = {step["action"] for step in found["explained"]["steps"]}
-    wrong, other = asked(capsys, here, "--config", "min_isr=2", "--config", "unclean=true", "--faults", "1")
+    wrong, other = asked(here, "--config", "min_isr=2", "--config", "unclean=true", "--faults", "1")
 
     assert code == Exit.VIOLATED
     assert not actions & {"set_min_isr", "allow_unclean"}
@@ -213,7 +211,7 @@ def test_it_and_inspect_tell_the_same_of_what_can_still_be_lost(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given = [str(CLUSTERS / name), *(["--lost", "1"] if name == "last_lost" else [])]
-    _, explained = asked(capsys, *given)
+    _, explained = asked(*given)
     main(["kafka", "inspect", *given, "--json"])
     partitions = json.loads(capsys.readouterr().out)["partitions"]
     (inspected,) = (each for each in partitions if each["topic"] == "orders")
@@ -253,11 +251,9 @@ def test_what_is_lost_already_is_told_apart_from_what_can_still_be_lost(
 @pytest.mark.parametrize(
     ("name", "killed"), [("truncated", ["broker1"]), ("elected_unclean", ["broker1"]), ("paused", [])]
 )
-def test_a_clean_stop_that_was_a_kill_is_told_as_the_cheapest_story(
-    name: str, killed: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_clean_stop_that_was_a_kill_is_told_as_the_cheapest_story(name: str, killed: list[str]) -> None:
     """Without log lines; each of these brokers was killed while it led, and came back."""
-    _, found = asked(capsys, *map(str, sorted((CLUSTERS / name).glob("*[rk0-9]"))))
+    _, found = asked(*map(str, sorted((CLUSTERS / name).glob("*[rk0-9]"))))
     told, likelier = found["explained"], found["likelier"]
     likely = [told["steps"][number - 1]["name"] for number in told["kills_likely"]]
 
@@ -268,8 +264,8 @@ def test_a_clean_stop_that_was_a_kill_is_told_as_the_cheapest_story(
     assert any("a kill is likelier" in text for text in found["cheapest"]) == bool(killed)
 
 
-def test_what_nobody_has_who_may_lead_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    _, found = asked(capsys, str(CLUSTERS / "power_loss"))
+def test_what_nobody_has_who_may_lead_is_said() -> None:
+    _, found = asked(str(CLUSTERS / "power_loss"))
     again = [each for each in known("power_loss")["again"] if not each["unclean"]]
 
     assert found["explained"]["endangered"] == [{"start": 0, "end": 20}, {"start": 20, "end": 25}]
