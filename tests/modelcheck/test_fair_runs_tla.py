@@ -148,7 +148,13 @@ def test_engines_say_what_tlc_says(name: str, fair: str, claim: str, engine: str
 
 @pytest.mark.oracle
 @needs_tlc
-@pytest.mark.parametrize(("name", "fair", "claim", "holds"), CASES)
+@pytest.mark.parametrize(
+    ("name", "fair", "claim", "holds"),
+    [
+        pytest.param(*case, marks=[pytest.mark.nightly] if number % 3 else [])
+        for number, case in enumerate(CASES)
+    ],
+)
 def test_tlc_says_so_too(name: str, fair: str, claim: str, tmp_path: Path, *, holds: bool) -> None:
     made = model(name, fair, claim)
     exported = target("tla")(made, made.checks[0])
