@@ -329,7 +329,7 @@ def _settings(
         kafka = home.version
     given = {"client": args.client, "brokers": args.brokers}
     if args.all_topics:
-        return list(settings_of_topics(readings, kafka, **given))
+        return settings_of_topics(readings, kafka, **given)
     if home is None:
         of_topic = ReadingsOfTopics(readings).of(topic)
         return [resolve_possible(of_topic, kafka=kafka, topic=topic, **given)]

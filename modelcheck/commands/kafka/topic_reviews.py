@@ -38,6 +38,7 @@ from modelcheck.kafka.settings.resolution.internal_topics import internal_topics
 from modelcheck.kafka.settings.resolution.of_topic import ReadingsOfTopics
 from modelcheck.kafka.settings.resolution.possible import resolve_possible
 from modelcheck.kafka.settings.resolution.settings import Settings
+from spec.diagnostics import SpecError
 
 NO_TOPIC = (None,)  # of a cluster whose files name none: the settings of any
 Wanted = tuple[tuple[Requirement, ...], tuple[Subject, ...]]  # what is required, and further subjects
@@ -45,11 +46,22 @@ Wanted = tuple[tuple[Requirement, ...], tuple[Subject, ...]]  # what is required
 
 def settings_of_topics(
     readings: Sequence[Reading], kafka: str | None, client: str | None, brokers: int | None
-) -> Iterator[tuple[Settings, ...]]:
-    """The settings of each topic in files, of internal ones too, in all cases that they leave possible."""
+) -> list[tuple[Settings, ...]]:
+    """The settings of each topic in files, of internal ones too, in all cases that they leave possible.
+
+    A topic that the model cannot describe is refused alone. Raises SpecError if every one is.
+    """
     of_topics = ReadingsOfTopics(readings)
-    for name in topics_to_review(readings, kafka):
-        yield resolve_possible(of_topics.of(name), kafka=kafka, topic=name, client=client, brokers=brokers)
+    found = [
+        resolve_possible(
+            of_topics.of(name), kafka=kafka, topic=name, client=client, brokers=brokers, among_others=True
+        )
+        for name in topics_to_review(readings, kafka)
+    ]
+    refused = [one.refused for one, *_ in found if one.refused is not None]
+    if len(refused) == len(found):
+        raise SpecError(list(dict.fromkeys(refused)))
+    return found
 
 
 def topics_to_review(readings: Sequence[Reading], kafka: str | None) -> tuple[str | None, ...]:
@@ -101,6 +113,7 @@ def topic_question(possible: Sequence[PossibleCase], wanted: Wanted) -> tuple[ob
     return (
         placed,
         shapes,
+        first.refused,
         *((_releases(case), same_question(case.settings[0], case.partition)) for case in possible),
     )
 
@@ -122,11 +135,15 @@ class TopicReviews:
         self._effort, self._until = effort, until
 
     def in_turn(self, watch: Watch, timings: Timings) -> Iterator[Review]:
-        """All reviews, one after the other; the first that is ended early ends those after it."""
+        """All reviews, one after the other; the first that is ended early ends those after it.
+
+        One that is refused ends none.
+        """
         ended = ""
         for number in range(len(self._asked)):
             found = self._review(number, self._spend(None), watch, timings, ended)
-            ended = found.ended
+            if found.settings.refused is None:
+                ended = found.ended
             yield found
 
     def __call__(self, number: int) -> Review:
@@ -138,9 +155,11 @@ class TopicReviews:
         return self._review(number, self._spend(1), Unwatched(), Timings(), problem)
 
     def _review(self, number: int, spend: Effort, watch: Watch, timings: Timings, ended: str) -> Review:
-        """The review of an index."""
-        asking = Asking(spend, watch, timings, ended)
-        return _review(self._asked[number], self._faults, self._wanted, asking)
+        """The review of an index; of a topic that is refused it asks nothing."""
+        possible = self._asked[number]
+        refused = possible[0].settings[0].refused
+        asking = Asking(spend, watch, timings, ended or (refused.message if refused else ""))
+        return _review(possible, self._faults, self._wanted, asking)
 
     def _spend(self, threads: int | None) -> Effort:
         """What one review may spend."""

@@ -39,6 +39,12 @@ class TopicRow:
         return self.topic or "any other"
 
     @property
+    def refused(self) -> str:
+        """Why the model has no answer for the topic, with the code of the error; empty if it has one."""
+        found = self.review.settings.refused
+        return "" if found is None else f"{found.message} ({found.code})"
+
+    @property
     def survived(self) -> tuple[float, ...]:
         """The faults that each guarantee survives, the most important guarantee first."""
         return tuple(survived(self.review.verdict(guarantee.name)[0]) for guarantee in GUARANTEES)
@@ -54,7 +60,7 @@ class TopicRow:
         topic, found = self.review.settings.topic, self.review.today
         if found is not None:
             return "; ".join(map(today.shortest, (*(each.state for each in found.states), *found.unasked)))
-        shown = topic is not None and any(each.has_state for each in topic.partitions)
+        shown = topic is not None and any(each.has_state for each in topic.partitions) and not self.refused
         return "in sync" if shown else ""
 
     @property
@@ -72,8 +78,21 @@ FACTS = ("replicas", "min ISR", "acks", "unclean")
 
 
 def worst_first(rows: Iterable[TopicRow]) -> tuple[TopicRow, ...]:
-    """The rows sorted by the faults survived today, then in sync, fewest first, then by name."""
-    return tuple(sorted(rows, key=lambda row: (row.survived_today or row.survived, row.survived, row.topic)))
+    """The rows sorted by the faults survived today, then in sync, fewest first, then by name.
+
+    Those of refused topics are the last, as they say nothing.
+    """
+    return tuple(
+        sorted(
+            rows,
+            key=lambda row: (
+                bool(row.refused),
+                row.survived_today or row.survived,
+                row.survived,
+                row.topic,
+            ),
+        )
+    )
 
 
 def for_topic(review: Review, cases: Sequence[PossibleCase]) -> Review:
@@ -179,6 +198,8 @@ def table(rows: Sequence[TopicRow], width: int) -> Iterator[Line]:
     used = (cell(row.review.verdict(name)[0])[0] for row in rows for name in NAMES)
     notes = ["faults that are survived, of any mixture", *legend(used)]
     yield from wrapped(line("  "), "; ".join(notes), width, Role.DIM)
+    for reason, names in refused(rows).items():
+        yield from wrapped(line("  not answered "), f"{names}: {reason}", width, Role.UNSURE)
     yield ()
     yield from _table_today(rows)
 
@@ -222,8 +243,7 @@ class TopicsOfRequirement:
     @property
     def shown(self) -> str:
         """The first topics, and how many more there are."""
-        more = len(self.topics) - _LISTED
-        return ", ".join(self.topics[:_LISTED]) + (f" and {more} more" if more > 0 else "")
+        return _listed(self.topics)
 
 
 def by_requirement(rows: Sequence[TopicRow]) -> tuple[TopicsOfRequirement, ...]:
@@ -239,6 +259,21 @@ def by_requirement(rows: Sequence[TopicRow]) -> tuple[TopicsOfRequirement, ...]:
     order = (UNMET, UNKNOWN, "", MET)
     every = (TopicsOfRequirement(*key, tuple(names)) for key, names in found.items())
     return tuple(sorted(every, key=lambda each: order.index(each.result)))
+
+
+def refused(rows: Iterable[TopicRow]) -> dict[str, str]:
+    """The reasons why topics have no answer, each with the topics."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if row.refused:
+            found.setdefault(row.refused, []).append(_name(row))
+    return {reason: _listed(names) for reason, names in found.items()}
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first topics, and how many more there are."""
+    more = len(names) - _LISTED
+    return ", ".join(names[:_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def title(rows: Sequence[TopicRow]) -> str:

@@ -13,7 +13,7 @@ from modelcheck.kafka.questions.answers import Answer, all_met
 from modelcheck.kafka.questions.cases import survived
 from modelcheck.kafka.questions.review import Review
 from modelcheck.kafka.report.fault_table import NAMES
-from modelcheck.kafka.report.overview import FACTS, ILL, TopicRow, by_requirement, title
+from modelcheck.kafka.report.overview import FACTS, ILL, TopicRow, by_requirement, refused, title
 from modelcheck.kafka.report.page import first_words, review_parts
 from modelcheck.kafka.report.report import subject
 from modelcheck.kafka.report.wording import MET, RESULTS, UNKNOWN, UNMET, cell, page_legend
@@ -35,7 +35,7 @@ def overview_page(rows: Sequence[TopicRow], command: str) -> str:
         role,
         listing=_listing(rows),
         tables=ill,
-        remarks=tuple(_requirements(rows)),
+        remarks=(*_refused(rows), *_requirements(rows)),
         command=command,
     )
     cards[-1] = replace(cards[-1], title=subject(rows[0].review), command="")
@@ -153,6 +153,12 @@ def _policy(review: Review) -> ListCell:
     if None in results:
         return ListCell("; ".join(parts), Role.UNSURE, 1.0)
     return ListCell("; ".join(parts), Role.GOOD if met else Role.PLAIN, 2.0 if review.exempted else 3.0)
+
+
+def _refused(rows: Sequence[TopicRow]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The topics without an answer, by the reason."""
+    if texts := tuple(f"{names}: {reason}" for reason, names in refused(rows).items()):
+        yield "Not answered", texts
 
 
 def _requirements(rows: Sequence[TopicRow]) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from modelcheck.kafka.settings.provenance import ResolutionDiagnostics
 from modelcheck.kafka.settings.readings import Given, SettingLayer, Topic
 from spec.diagnostics import Diagnostic
 
@@ -18,8 +17,8 @@ _ADVICE = (
 )
 
 
-def find_observers(topic: Topic | None, given: Iterable[Given], findings: ResolutionDiagnostics) -> None:
-    """Add an error (R0742) for a topic with observers, as its partitions or its placement show them.
+def find_observers(topic: Topic | None, given: Iterable[Given]) -> Diagnostic | None:
+    """The error (R0742) of a topic with observers, as its partitions or its placement show them.
 
     The placement in a broker's settings is that of topics made without one.
     """
@@ -28,14 +27,14 @@ def find_observers(topic: Topic | None, given: Iterable[Given], findings: Resolu
     if topic is not None and seen is not None:
         ids = ", ".join(map(str, seen.observers))
         message = f"partition {seen.number} of {topic.name} has observers: {ids}"
-        findings.errors.append(Diagnostic("R0742", topic.source, seen.span, message, help=_ADVICE))
-        return
+        return Diagnostic("R0742", topic.source, seen.span, message, help=_ADVICE)
     placed = {one.layer: one for one in given if one.key in (_OF_TOPIC, _OF_NEW_TOPICS)}
     counts = placed.get(SettingLayer.TOPIC)
     if counts is None and not shown:
         counts = next((placed[layer] for layer in _BY_DEFAULT if layer in placed), None)
-    if counts is not None and _has_observers(counts.value):
-        findings.error("R0742", counts, "this places observers", advice=_ADVICE)
+    if counts is None or not _has_observers(counts.value):
+        return None
+    return Diagnostic("R0742", counts.source, counts.span, "this places observers", help=_ADVICE)
 
 
 def _has_observers(placement: str) -> bool:

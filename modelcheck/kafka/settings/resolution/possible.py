@@ -23,16 +23,26 @@ def resolve_possible(
     brokers: int | None = None,
     topic: str | None = None,
     is_new: bool = False,
+    among_others: bool = False,
 ) -> tuple[Settings, ...]:
     """The settings of one topic in each case that the files leave possible, the likeliest first.
 
     The likeliest is what `resolve` assumes.  A cluster that `is_new` has the features that its release has
     by default; another may have been upgraded, and be without.  A release in which the settings are a
-    mistake is not possible.  Raises SpecError, as `resolve` does, if they are one in the likeliest.
+    mistake is not possible.  Raises SpecError, as `resolve` does, if they are one in the likeliest;
+    `among_others` is as there.
     """
 
     def resolved(possible: AssumedCluster | None = None) -> Settings:
-        return resolve(readings, kafka=kafka, client=client, brokers=brokers, topic=topic, possible=possible)
+        return resolve(
+            readings,
+            kafka=kafka,
+            client=client,
+            brokers=brokers,
+            topic=topic,
+            possible=possible,
+            among_others=among_others,
+        )
 
     likeliest = resolved()
     releases = possible_releases(readings, kafka)

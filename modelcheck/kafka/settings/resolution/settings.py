@@ -53,7 +53,7 @@ class Settings:
     are diagnostics that do not stop a review; `voters` are the controllers that files name, and
     `together` is how many replicas the fullest rack has, and `in_sync_wanted` is `min.insync.replicas` as
     it is given, whatever the number of replicas is.  `controllers` are those that the files leave possible,
-    `states` those of partitions that are not well.
+    `states` those of partitions that are not well.  `refused` is why the model has no answer for the topic.
     """
 
     version: Stated[Version]
@@ -73,6 +73,7 @@ class Settings:
     voters: Voters | None = None
     controllers: tuple[Controller, ...] = ()
     states: tuple[PartitionState, ...] = ()
+    refused: Diagnostic | None = None
 
     @property
     def used(self) -> tuple[Effective, ...]:
@@ -128,6 +129,7 @@ def resolve(
     brokers: int | None = None,
     topic: str | None = None,
     possible: AssumedCluster | None = None,
+    among_others: bool = False,
 ) -> Settings:
     """The effective settings of one topic, by Kafka's own precedence.
 
@@ -135,7 +137,8 @@ def resolve(
     cluster's default, that over the broker's file, and that over the release's
     default; a producer's other settings are the defaults of its own library and
     release, `client`.  What no file shows of the release and the controller is as in `possible`.
-    Raises SpecError with every mistake that leaves no answer.
+    Raises SpecError with every mistake that leaves no answer; `among_others`, a topic that the model cannot
+    describe is no mistake, but `refused`.
     """
     findings = ResolutionDiagnostics()
     version = stated_version(readings, kafka, findings, None if possible is None else possible.release)
@@ -171,7 +174,9 @@ def resolve(
     find_conflicts(version, count, chosen, values, made, findings)
     find_refused_producers(producer, values, readings, findings)
     find_misplaced(readings, count, chosen, findings)
-    find_observers(chosen, given, findings)
+    refused = find_observers(chosen, given)
+    if refused is not None:
+        (findings.warnings if among_others else findings.errors).append(refused)
     if own is None:
         find_own_topics(readings, version, count, findings)
     voters = stated_voters(readings, made.controller.value, findings)
@@ -204,7 +209,8 @@ def resolve(
         in_sync_wanted=min_insync(about, elr=made.eligible_leader_replicas.value).value,
         voters=voters,
         controllers=possible_controllers(about),
-        states=partition_states(readings, chosen),
+        states=() if refused else partition_states(readings, chosen),
+        refused=refused,
     )
 
 
