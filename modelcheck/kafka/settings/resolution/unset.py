@@ -41,7 +41,7 @@ def processes(readings: Sequence[Reading], given: Sequence[Given]) -> Processes:
         for reading in readings
         if reading.kind is FileKind.PRODUCER
         and (own := [one for one in reading.given if one.layer is SettingLayer.PRODUCER])
-        and not any(one.key in _WITH_ACKS and one.value.strip() != "false" for one in own)
+        and not any(one.key in _WITH_ACKS and one.value.strip().lower() not in ("", "false") for one in own)
     ]
     return {SettingLayer.BROKER_STATIC: tuple(brokers.values()), SettingLayer.PRODUCER: producers}
 

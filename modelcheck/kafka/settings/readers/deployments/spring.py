@@ -55,7 +55,10 @@ def read_spring(gathered: Gathered, documents: Sequence[Node]) -> None:
     layers = [document for name in order for profile, document in found if profile == name]
     last: dict[object, tuple[Node, str]] = {}
     for document in layers:
-        last |= {_meant(path): (document, path) for path, _, _ in paths(document) if spring_setting(path)}
+        for path, _, _ in paths(document):
+            meant = _meant(path)
+            if spring_setting(path) and (meant not in last or _rank(path) >= _rank(last[meant][1])):
+                last[meant] = (document, path)
     for document in layers:
         kept = {path for where, path in last.values() if where is document}
         _settings(gathered, document, "", kept)
@@ -67,13 +70,16 @@ def read_spring(gathered: Gathered, documents: Sequence[Node]) -> None:
 
 def _settings(gathered: Gathered, document: Node, profile: str, kept: Collection[str] | None = None) -> None:
     """Add the settings of a document, or only those at the paths that are kept."""
+    ranks: dict[object, int] = {}
+    for path, _, _ in paths(document):
+        ranks[_meant(path)] = max(_rank(path), ranks.get(_meant(path), 0))
     for path, key, value in paths(document):
         client = spring_setting(path)
         if path.startswith(_OF_BINDERS):
             gathered.facts.append(_binder(gathered.source, key.span, path))
         if client is None:
             continue
-        if kept is not None and path not in kept:
+        if (kept is not None and path not in kept) or _rank(path) < ranks[_meant(path)]:
             gathered.passed.append(key.span)
             continue
         if gathered.is_left(key, value, client[0]):
@@ -84,6 +90,21 @@ def _settings(gathered: Gathered, document: Node, profile: str, kept: Collection
 def _meant(path: str) -> object:
     """What tells the settings of paths in several spellings apart: the owner and the key."""
     return _owner(path), spring_setting(path)
+
+
+def _rank(path: str) -> int:
+    """The place of a path among those that set the same key of a client: the highest one counts.
+
+    By KafkaProperties of Spring Boot: what is common to all clients, then the properties that Spring names,
+    then all others of the client.
+    """
+    if path.startswith("spring.kafka.properties."):
+        return 0
+    return (
+        2
+        if path.startswith(("spring.kafka.producer.properties.", "spring.kafka.consumer.properties."))
+        else 1
+    )
 
 
 def _owner(path: str) -> str:
