@@ -8,6 +8,8 @@ from modelcheck.kafka.settings.readers.recognition import read_text
 from modelcheck.kafka.settings.resolution.settings import Settings, resolve
 from spec.source import Source
 
+UNCLEAN = "unclean.leader.election.enable"
+
 
 def review(*texts: str, kafka: str, name: str = "f") -> Settings:
     return resolve([read_text(Source(f"{n}{name}", text)) for n, text in enumerate(texts)], kafka=kafka)
@@ -39,3 +41,42 @@ def test_what_spring_has_for_producers_alone_beats_what_it_has_for_all_clients(
     found = review(first + profile + "".join(others), kafka="3.7", name="application.properties")
 
     assert found.value("acks").value == acks
+
+
+def node(number: int, roles: str, more: str = "") -> str:
+    return f"process.roles={roles}\nnode.id={number}\n{more}"
+
+
+def altered(*brokers: str, to: str) -> str:
+    line = f"  {UNCLEAN}={to} sensitive=false synonyms={{DYNAMIC_BROKER_CONFIG:{UNCLEAN}={to}}}\n"
+    return "".join(f"Dynamic configs for broker {each} are:\n{line}" for each in brokers)
+
+
+ALLOWED_IN_ALL = (
+    "Default configs for brokers in the cluster are:\n"
+    f"  {UNCLEAN}=true sensitive=false synonyms={{DYNAMIC_DEFAULT_BROKER_CONFIG:{UNCLEAN}=true}}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("texts", "unclean"),
+    [
+        ((node(1, "broker"), node(9, "controller"), altered("1", to="false"), ALLOWED_IN_ALL), True),
+        ((node(1, "broker"), node(9, "controller", f"{UNCLEAN}=true\n"), altered("1", to="false")), True),
+        ((node(1, "broker"), node(9, "controller"), altered("1", to="true")), False),
+        ((node(1, "broker"), node(9, "controller"), altered("1", "9", to="false"), ALLOWED_IN_ALL), False),
+        ((node(1, "broker,controller"), altered("1", to="false"), ALLOWED_IN_ALL), False),
+        ((altered("1", "2", "3", to="false"), ALLOWED_IN_ALL), True),  # of what may be no controllers
+        ((altered("1", "2", "3", to="true"),), True),
+    ],
+)
+def test_with_kraft_the_controllers_value_of_unclean_election_counts(
+    texts: tuple[str, ...], *, unclean: bool
+) -> None:
+    assert review(*texts, kafka="4.0").switches.unclean_election.value is unclean
+
+
+def test_with_zookeeper_any_broker_may_be_the_controller() -> None:
+    found = review(altered("1", "2", "3", to="false"), ALLOWED_IN_ALL, kafka="2.8")
+
+    assert not found.switches.unclean_election.value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from modelcheck.kafka.settings.keys.catalogue import FACTOR, find, is_modelled
 from modelcheck.kafka.settings.keys.versions import Version
@@ -11,10 +11,11 @@ from modelcheck.kafka.settings.readings import Given, SettingLayer, Topic
 from modelcheck.kafka.settings.resolution.precedence import value_of
 
 # What the active controller takes from its own configuration, whatever brokers have in theirs.
-_OF_CONTROLLERS = frozenset(
+OF_CONTROLLERS = frozenset(
     "unclean.leader.election.enable auto.leader.rebalance.enable eligible.leader.replicas.enable".split()
 )
 _ROLES = "process.roles"
+_IDS = ("node.id", "broker.id")
 
 
 def counted(
@@ -24,16 +25,20 @@ def counted(
 
     A controller alone is no broker, and a broker decides nothing for a controller that is in the files too:
     not how many replicas a topic gets either that is created with -1, as it does of one made on first use.
+    What is set for a broker while it runs decides nothing for any controller.
     A value that none can have is a mistake all the same: with it the process does not start.
     """
-    theirs = _OF_CONTROLLERS | ({FACTOR} if topic is not None and topic.left_at is not None else set())
+    theirs = OF_CONTROLLERS | ({FACTOR} if topic is not None and topic.left_at is not None else set())
     roles = roles_of(_static(given))
     controllers = {home for home, value in roles.items() if "controller" in value}
+    no_controllers = _ids_of(_static(given), roles.keys() - controllers)
     alone, brokers = _alone(given)
     kept, dropped = [], {}
     for one in given:
         key = find(one.key)
-        if one.layer is not SettingLayer.BROKER_STATIC or key is None or not _is_modelled(one):
+        if _is_of_no_controller(one, no_controllers):
+            findings.ignored.append(Remark(one, "the active controller's own value counts, and this is none"))
+        elif one.layer is not SettingLayer.BROKER_STATIC or key is None or not _is_modelled(one):
             kept.append(one)
         elif key.name in theirs and controllers and one.home in roles.keys() - controllers:
             dropped[key, one.home] = one
@@ -57,6 +62,23 @@ def without_controllers(given: Sequence[Given]) -> tuple[Given, ...]:
         for one in given
         if one.layer is not SettingLayer.BROKER_STATIC or one.home not in alone or not brokers
     )
+
+
+def _is_of_no_controller(one: Given, no_controllers: set[str]) -> bool:
+    """Whether a setting is one of controllers that is made for a node which is none, while it runs."""
+    is_made = one.layer is SettingLayer.BROKER_DYNAMIC and one.entity in no_controllers
+    return is_made and one.key in OF_CONTROLLERS
+
+
+def controllers_in(given: Iterable[Given]) -> set[str]:
+    """The ids of the controllers of KRaft whose files are given."""
+    static = _static(given)
+    return _ids_of(static, {home for home, value in roles_of(static).items() if "controller" in value})
+
+
+def _ids_of(static: Iterable[Given], homes: Container[tuple[str, str]]) -> set[str]:
+    """The ids of the processes in these homes."""
+    return {one.value.strip() for one in static if one.key in _IDS and one.home in homes}
 
 
 def roles_of(static: Iterable[Given]) -> dict[tuple[str, str], str]:

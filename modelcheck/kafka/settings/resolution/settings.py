@@ -29,7 +29,7 @@ from modelcheck.kafka.settings.resolution.refused import (
     accepted_with_elr,
     sets_min_insync_of_a_broker,
 )
-from modelcheck.kafka.settings.resolution.roles import counted
+from modelcheck.kafka.settings.resolution.roles import OF_CONTROLLERS, controllers_in, counted
 from modelcheck.kafka.settings.resolution.switches import (
     Controller,
     Known,
@@ -165,8 +165,11 @@ def resolve(
     values, factor = about.values, about.factor
     count = stated_brokers(readings, brokers, factor.value, findings)
     of = processes(readings, given)
+    has_controllers = bool(controllers_in(given))
     values = {
-        key.name: with_other_brokers(values[key.name], key, of, version.value, count.value, findings)
+        key.name: values[key.name]
+        if has_controllers and key.name in OF_CONTROLLERS
+        else with_other_brokers(values[key.name], key, of, version.value, count.value, findings)
         for key in MODELLED
     }
     about = replace(about, values=values)

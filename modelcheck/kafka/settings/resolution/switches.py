@@ -21,7 +21,7 @@ from modelcheck.kafka.settings.readings import About, Reading, SettingLayer
 from modelcheck.kafka.settings.resolution.clients import Client
 from modelcheck.kafka.settings.resolution.cluster import KRAFT_READY, facts_about
 from modelcheck.kafka.settings.resolution.precedence import Effective
-from modelcheck.kafka.settings.resolution.roles import roles_of
+from modelcheck.kafka.settings.resolution.roles import controllers_in, roles_of
 from spec.frozen import frozen
 
 # ConfigurationControlManager.uncleanLeaderElectionEnabledForTopic was `false` before.
@@ -204,9 +204,31 @@ def _unclean(known: Known, controller: Stated[Controller]) -> Stated[bool]:
             value=True,
             reason=f"Kafka {known.release} always elects a replica out of sync when no other is left",
         )
+    if is_kraft and found.value is False and (other := _unclean_of_a_controller(known, found)):
+        return other
     return Stated(
         found.value is True, known.said("unclean.leader.election.enable"), assumed=found.origin is None
     )
+
+
+def _unclean_of_a_controller(known: Known, found: Effective) -> Stated[bool] | None:
+    """Unclean election as a controller has it for which nothing is set while it runs, if that allows it.
+
+    What is set for a broker counts for it alone, where it is the active controller.
+    """
+    if found.origin is None or found.origin.layer is not SettingLayer.BROKER_DYNAMIC:
+        return None
+    static = [one for one in found.overridden if one.layer is SettingLayer.BROKER_STATIC]
+    own = {one.entity for one in (found.origin, *found.overridden) if one.layer is found.origin.layer}
+    controllers = controllers_in(one for reading in known.readings for one in reading.given)
+    if controllers and controllers <= own:
+        return None
+    wide = [one for one in found.overridden if one.layer is SettingLayer.CLUSTER_DYNAMIC]
+    for one in wide[-1:] or static:
+        if parse(key_named(one.key), one.value, known.release) is True:
+            said = f"{one.key}=true ({one.layer} at {one.place})"
+            return Stated(value=True, reason=f"{said}, which counts for a controller that has no other value")
+    return None
 
 
 def possible_controllers(known: Known) -> tuple[Controller, ...]:
