@@ -6,6 +6,7 @@ import pytest
 
 from modelcheck.kafka.settings.readers.recognition import read_text
 from modelcheck.kafka.settings.resolution.settings import Settings, resolve
+from modelcheck.kafka.settings.resolution.switches import Flush
 from spec.source import Source
 
 UNCLEAN = "unclean.leader.election.enable"
@@ -80,3 +81,60 @@ def test_with_zookeeper_any_broker_may_be_the_controller() -> None:
     found = review(altered("1", "2", "3", to="false"), ALLOWED_IN_ALL, kafka="2.8")
 
     assert not found.switches.unclean_election.value
+
+
+def described(configs: str) -> str:
+    return (
+        f"Topic: t\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: {configs}\n"
+        "\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1,2,3\n"
+    )
+
+
+def broker(number: int, more: str = "") -> str:
+    return f"broker.id={number}\n{more}\n"
+
+
+MIN = "min.insync.replicas"
+
+
+@pytest.mark.parametrize(
+    ("texts", "kafka", "minimum", "warnings"),
+    [
+        ((broker(1, f"{MIN}=2"), broker(2), broker(3), described(f"{MIN}=2")), "3.5", 1, 1),
+        ((broker(1, f"{MIN}=2"), broker(2, f"{MIN}=1"), described(f"{MIN}=2")), "3.5", 1, 1),
+        ((broker(1, f"{MIN}=2"), broker(2, f"{MIN}=3"), described(f"{MIN}=2")), "3.5", 2, 0),
+        ((broker(1, f"{MIN}=2"), broker(2, f"{MIN}=2"), described(f"{MIN}=2")), "3.5", 2, 0),
+        ((broker(1, f"{MIN}=1"), broker(2), broker(3), described(f"{MIN}=2")), "3.5", 2, 0),
+        ((broker(1, f"{MIN}=2"), described(f"{MIN}=2")), "3.5", 2, 0),
+        ((broker(1, f"{MIN}=2"), broker(2), broker(3), described(f"{MIN}=2")), "2.1", 2, 0),
+        ((broker(1, f"{MIN}=2"), broker(2), broker(3), described(f"{MIN}=2")), "4.1", 2, 0),
+    ],
+)
+def test_what_kafka_topics_shows_may_be_of_one_broker(
+    texts: tuple[str, ...], kafka: str, minimum: int, warnings: int
+) -> None:
+    found = review(*texts, kafka=kafka)
+
+    assert found.switches.min_insync_replicas.value == minimum
+    assert [one.code for one in found.warnings].count("R0724") == warnings
+
+
+def test_what_kafka_configs_shows_is_the_topics_own() -> None:
+    line = f"  {MIN}=2 sensitive=false synonyms={{DYNAMIC_TOPIC_CONFIG:{MIN}=2}}\n"
+    own = f"Dynamic configs for topic t are:\n{line}"
+    found = review(broker(1, f"{MIN}=2"), broker(2), broker(3), described(f"{MIN}=2"), own, kafka="3.5")
+
+    assert found.switches.min_insync_replicas.value == 2
+
+
+def test_flushes_of_one_broker_are_not_those_of_a_topic() -> None:
+    flushes = broker(1, "log.flush.interval.messages=1")
+    found = review(flushes, broker(2), broker(3), described("flush.messages=1"), kafka="3.7")
+
+    assert found.switches.flush.value is Flush.BACKGROUND
+
+
+def test_an_unclean_election_that_a_broker_denies_is_the_controllers_matter() -> None:
+    brokers = node(1, "broker", f"{UNCLEAN}=false\n"), node(9, "controller", f"{UNCLEAN}=true\n")
+
+    assert review(*brokers, described(f"{UNCLEAN}=false"), kafka="4.0").switches.unclean_election.value

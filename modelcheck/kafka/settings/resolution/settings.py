@@ -18,6 +18,7 @@ from modelcheck.kafka.settings.resolution.cluster import (
 )
 from modelcheck.kafka.settings.resolution.conflicts import find_conflicts
 from modelcheck.kafka.settings.resolution.idempotence import find_refused_producers, switches_idempotence_off
+from modelcheck.kafka.settings.resolution.inherited import perhaps_inherited, with_inherited
 from modelcheck.kafka.settings.resolution.internal_topics import as_made, internal, of_brokers
 from modelcheck.kafka.settings.resolution.observers import find_observers
 from modelcheck.kafka.settings.resolution.own_topics import find_own_topics
@@ -162,16 +163,16 @@ def resolve(
         first = switches(known(given, ResolutionDiagnostics()))
         given = accepted_with_elr(given, findings) if first.eligible_leader_replicas.value else given
     about = known(given, findings)
-    values, factor = about.values, about.factor
+    factor = about.factor
     count = stated_brokers(readings, brokers, factor.value, findings)
-    of = processes(readings, given)
-    has_controllers = bool(controllers_in(given))
-    values = {
-        key.name: values[key.name]
-        if has_controllers and key.name in OF_CONTROLLERS
-        else with_other_brokers(values[key.name], key, of, version.value, count.value, findings)
-        for key in MODELLED
-    }
+    values = _of_all_brokers(about, given, count.value, findings)
+    if unsure := perhaps_inherited(readings, version.value):
+        rest = tuple(one for one in given if one not in unsure)
+        unheard = ResolutionDiagnostics()
+        others = _of_all_brokers(known(rest, unheard), rest, count.value, unheard)
+        if switches(about).eligible_leader_replicas.value:  # all brokers have the same minimum
+            unsure = frozenset(one for one in unsure if one.key != "min.insync.replicas")
+        values = with_inherited(values, others, unsure, findings)
     about = replace(about, values=values)
     made = switches(about)
     find_conflicts(version, count, chosen, values, made, findings)
@@ -229,6 +230,20 @@ def _values(
     found = {key: effective(key, groups[key.name], release, client, findings) for key in MODELLED}
     of = processes(readings, given)
     return {key.name: with_unset(value, key, of, release, client, findings) for key, value in found.items()}
+
+
+def _of_all_brokers(
+    about: Known, given: tuple[Given, ...], count: int, findings: ResolutionDiagnostics
+) -> dict[str, Effective]:
+    """The value of each modelled key in the broker that counts, or in the controller where that decides."""
+    of = processes(about.readings, given)
+    has_controllers = bool(controllers_in(given))
+    return {
+        key.name: about.values[key.name]
+        if has_controllers and key.name in OF_CONTROLLERS
+        else with_other_brokers(about.values[key.name], key, of, about.release, count, findings)
+        for key in MODELLED
+    }
 
 
 def _settled(
