@@ -9,8 +9,8 @@ from modelcheck.kafka.settings.resolution.settings import Settings, resolve
 from spec.diagnostics import SpecError
 
 
-def review(text: str, *, kafka: str) -> Settings:
-    return resolve([read_bytes("run.sh", text.encode())], kafka=kafka)
+def review(text: str, *, kafka: str, topic: str | None = None) -> Settings:
+    return resolve([read_bytes("run.sh", text.encode())], kafka=kafka, topic=topic)
 
 
 def script(*commands: str) -> str:
@@ -165,3 +165,51 @@ def test_what_a_command_of_a_loop_is_refused_for_is_told_once() -> None:
 
     (warning,) = (each for each in found.warnings if each.code == "R0715")
     assert [note.message for note in warning.notes] == ["not set either"]
+
+
+MIN = "--config min.insync.replicas"
+WEAK = CREATED.replace("factor 3", "factor 1")
+GONE = "kafka-topics.sh --bootstrap-server a:9092 --delete --topic orders"
+
+
+@pytest.mark.parametrize(
+    ("commands", "replicas", "minimum"),
+    [
+        ((WEAK, f"{CREATED} {MIN}=2"), 1, 1),
+        ((WEAK, f"{CREATED} --if-not-exists {MIN}=2"), 1, 1),
+        ((f"{CREATED} {MIN}=2", WEAK), 3, 2),
+        ((f"{CREATED} {MIN}=2", GONE, CREATED), 3, 1),
+        ((f"{CREATED} {MIN}=2", GONE, WEAK), 1, 1),
+        ((CREATED, f"{OF_ORDERS} --add-config min.insync.replicas=2", GONE, CREATED), 3, 1),
+        ((GONE, f"{CREATED} {MIN}=2"), 3, 2),
+        ((WEAK, f"{CREATED.replace('orders', 'others')} {MIN}=2", GONE, f"{CREATED} {MIN}=2"), 3, 2),
+    ],
+)
+def test_the_first_command_makes_a_topic_and_one_after_its_end(
+    commands: tuple[str, ...], replicas: int, minimum: int
+) -> None:
+    found = review(script(*commands), kafka="3.6", topic="orders")
+
+    assert found.switches.replication_factor.value == replicas
+    assert found.switches.min_insync_replicas.value == minimum
+
+
+@pytest.mark.parametrize("shown", ["echo", "echo running:", "true && printf '%s'"])
+def test_a_command_that_is_printed_sets_nothing(shown: str) -> None:
+    command = f"{OF_ORDERS} --add-config min.insync.replicas=2"
+
+    found = review(script(CREATED, f'{shown} "{command}"'), kafka="3.6")
+    assert found.switches.min_insync_replicas.value == 1
+    found = review(script(CREATED, f"{shown} {command} | sh"), kafka="3.6")
+    assert found.switches.min_insync_replicas.value == 2
+
+
+def test_settings_from_a_file_are_not_passed_over() -> None:
+    with pytest.raises(SpecError, match=r"--add-config-file more\.properties"):
+        review(script(CREATED, f"{OF_ORDERS} --add-config-file more.properties"), kafka="3.6")
+
+
+def test_the_default_of_all_brokers_by_its_short_option() -> None:
+    altered = "kafka-configs.sh --alter --broker-defaults --add-config unclean.leader.election.enable=true"
+
+    assert review(script(CREATED, altered), kafka="3.9").switches.unclean_election.value

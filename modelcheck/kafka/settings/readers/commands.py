@@ -28,6 +28,7 @@ from modelcheck.kafka.settings.readings import (
     Topic,
     is_template,
 )
+from spec.diagnostics import Diagnostic
 from spec.source import Source, Span
 
 _CREATE = re.compile(r"kafka-topics(?:\.sh)?\b(?P<rest>(?:\\\r?\n|[^\n;&|])*)")
@@ -36,9 +37,10 @@ _FACTOR = re.compile(r"--replication-factor[= ]+[\"']?(\d{1,5})\b")
 _ZOOKEEPER = re.compile(r"--zookeeper\b")
 _PARTITIONS = re.compile(r"--partitions[= ]+[\"']?(\d{1,5})\b")
 _ALTER = re.compile(r"kafka-configs(?:\.sh)?\b(?P<rest>(?:\\\r?\n|[^\n;&|])*)")
-_ENTITY = re.compile(r"--entity-type[= ]+(topic|broker)s?\b|--(topic|broker)[= ]")
+_ENTITY = re.compile(r"--entity-type[= ]+(topic|broker)s?\b|--(topic|broker)[= ]|--broker-defaults\b")
 _ENTITY_NAME = re.compile(r"--(?:entity-name|topic|broker)[= ]+[\"']?([^\s\"'\\]+)")
 _ADDED = re.compile(r"--add-config[= ]+[\"']?([^\s\"'\\]+)")
+_ADDED_FILE = re.compile(r"--add-config-file\b[= ]*(\S*)")
 _DELETED = re.compile(r"--delete-config[= ]+[\"']?([^\s\"'\\]+)")
 _NAME = re.compile(r"[\w.-]+")
 _ASSIGNMENT = re.compile(r"--replica-assignment[= ]+[\"']?(\d+(?::\d+)*)")  # of the first partition
@@ -47,6 +49,9 @@ _LEVELS = re.compile(r"kafka-(?:features|storage)(?:\.sh|\.bat)?\b(?P<rest>(?:\\
 _LEVEL = re.compile(r"--(metadata|release-version|feature)[= ]+[\"']?(?:([\w.]+)=)?([^\s\"'\\]+)")
 _VERB = re.compile(r"\b(?:upgrade|downgrade|disable|format)\b")
 _COMMANDS = ("entrypoint", "command", "args")
+_PRINTED = re.compile(r"(?:^|[\n;&|(])[ \t]*(?:echo|printf)\b[^\n;&|]*\Z")  # and not run
+_LINE = 500  # characters before a command that show whether it is printed
+_BRANCH = re.compile(r"^[ \t]*(?:else|elif)\b|;;|\|\|", re.MULTILINE)
 _TOOL = re.compile(
     r"\bkafka-(?:topics|configs|acls|features|console-\w+|broker-api-versions|consumer-groups|get-offsets"
     r"|(?:producer|consumer)-perf-test|verifiable-\w+|reassign-partitions|leader-election|mirror-maker)\b"
@@ -61,6 +66,7 @@ def read_commands(gathered: Gathered, below: Node, entity: str = "") -> None:
     for node in walk(below):
         if isinstance(node, ScalarNode):
             _topics(gathered, node)
+            _removals(gathered, node)
             _overrides(gathered, node, entity)
         for option, argument in pairwise(items(node)):
             if text_of(option) == "--override" and isinstance(argument, ScalarNode):
@@ -91,25 +97,39 @@ def read_script(source: Source) -> Reading | None:
     _topics(gathered, whole)
     _alterations(gathered, whole)
     _deletions(gathered, whole)
+    _removals(gathered, whole)
     _features(gathered, whole)
     reading = gathered.reading()
     return None if reading.says_nothing else reading
 
 
 def _commands(gathered: Gathered, pattern: re.Pattern[str], node: ScalarNode) -> Iterator[re.Match[str]]:
-    """The commands in a text, without those in comments."""
+    """The commands in a text, without those in comments, and without those that are printed and not run."""
+    text = gathered.source.text
     left_out = comments(gathered.source, node.span)
-    for command in pattern.finditer(gathered.source.text, node.span.start, node.span.end):
-        if not covers(left_out, Span(*command.span())):
-            yield command
+    for command in pattern.finditer(text, node.span.start, node.span.end):
+        before = text[max(node.span.start, command.start() - _LINE) : command.start()]
+        if covers(left_out, Span(*command.span())):
+            continue
+        if _PRINTED.search(before) and text[command.end() : command.end() + 1] != "|":
+            gathered.passed.append(Span(*command.span()))
+            continue
+        yield command
 
 
 def _topics(gathered: Gathered, node: ScalarNode) -> None:
-    """Add the topics that `kafka-topics --create` commands in a text create."""
+    """Add the topics that `kafka-topics --create` commands in a text create.
+
+    Of several commands of one topic the first counts: Kafka refuses the others, unless it is deleted before.
+    """
     text = gathered.source.text
+    made: dict[str, int] = {}
     for command in _commands(gathered, _CREATE, node):
         named = _TOPIC.search(text, *command.span("rest"))
         factor = _FACTOR.search(text, *command.span("rest"))
+        if named is not None and _is_removal(command):
+            for name in in_each_turn(text, named[1], command.start()):
+                made.pop(name, None)
         if named is None or "--create" not in command["rest"]:
             continue
         if (by := _ZOOKEEPER.search(text, *command.span("rest"))) is not None:
@@ -124,10 +144,62 @@ def _topics(gathered: Gathered, node: ScalarNode) -> None:
             gathered.passed.append(Span(*factor.span()))
         number = int(parts[1]) if parts else None
         for name in in_each_turn(text, named[1], command.start()):
+            if (
+                name in made
+                and not is_template(name)
+                and not _BRANCH.search(text, made[name], command.start())
+            ):
+                _refused(gathered, name, made[name], command)
+                continue
+            made[name] = command.start()
             gathered.topics.append(Topic(name, gathered.source, Span(*named.span(1)), replicas, number))
             for found in _CONFIG.finditer(text, *command.span("rest")):
                 at = (Span(*found.span(1)), Span(*found.span(2)))
                 gathered.add(found[1], found[2], SettingLayer.TOPIC, at, name, Span(*command.span()))
+
+
+def _refused(gathered: Gathered, topic: str, made: int, command: re.Match[str]) -> None:
+    """Pass over a command that creates a topic which is there, with a note."""
+    lines = [gathered.source.place(at)[1] for at in (made, command.start())]
+    gathered.passed.append(Span(*command.span()))
+    gathered.notes.append(
+        f"topic {topic} is created in line {lines[0]}; Kafka refuses to create it again in line {lines[1]}:"
+        " nothing of that counts"
+    )
+
+
+def _is_removal(command: re.Match[str]) -> bool:
+    """Whether a command of kafka-topics deletes a topic."""
+    return re.search(r"--delete(?!-)\b", command["rest"]) is not None
+
+
+def _removals(gathered: Gathered, node: ScalarNode) -> None:
+    """Take away the topics that commands in a text delete, with what was set of them before.
+
+    A topic that is not made again stays, since it is a topic of the files.
+    """
+    text, start = gathered.source.text, node.span.start
+    last = {topic.name: topic.span.start for topic in gathered.topics}
+    ends: dict[str, int] = {}
+    for command in filter(_is_removal, _commands(gathered, _CREATE, node)):
+        named = _TOPIC.search(text, *command.span("rest"))
+        for name in in_each_turn(text, named[1], command.start()) if named else ():
+            if last.get(name, 0) > command.end():
+                ends[name] = command.start()
+
+    def is_over(name: str, at: int) -> bool:
+        return start <= at < ends.get(name, 0)
+
+    old = [one for one in gathered.topics if is_over(one.name, one.span.start)]
+    own = [one for one in gathered.given if one.layer is SettingLayer.TOPIC]
+    gone = [one for one in own if is_over(one.entity, one.key_span.start)]
+    gathered.passed += [*(one.span for one in old), *(one.key_span for one in gone)]
+    gathered.topics = [one for one in gathered.topics if not is_over(one.name, one.span.start)]
+    gathered.given = [
+        one
+        for one in gathered.given
+        if one.layer is not SettingLayer.TOPIC or not is_over(one.entity, one.key_span.start)
+    ]
 
 
 def _alterations(gathered: Gathered, node: ScalarNode) -> None:
@@ -138,6 +210,8 @@ def _alterations(gathered: Gathered, node: ScalarNode) -> None:
         if owner is None:
             continue
         layer, named = owner
+        if file := _ADDED_FILE.search(text, *command.span("rest")):
+            gathered.problems.append(_unread_file(gathered.source, file))
         added = _ADDED.search(text, *command.span("rest"))
         pairs = [] if added is None else [*_pairs(added)]
         for entity in in_each_turn(text, named[1], command.start()) if named else ("",):
@@ -146,6 +220,15 @@ def _alterations(gathered: Gathered, node: ScalarNode) -> None:
                 gathered.topics.append(Topic(entity, gathered.source, Span(*named.span(1))))
             for key, value, at in pairs:
                 gathered.add(key, value, layer, at, entity, Span(*command.span()))
+
+
+def _unread_file(source: Source, file: re.Match[str]) -> Diagnostic:
+    """The error that a command takes settings from a file."""
+    message = f"`{file[0].strip()}` sets what is in another file, which was not read here"
+    advice = (
+        "write its settings behind --add-config, or give what kafka-configs --describe prints for the script"
+    )
+    return Diagnostic("R0734", source, Span(*file.span()), message, help=advice)
 
 
 def _pairs(added: re.Match[str]) -> Iterator[tuple[str, str, tuple[Span, Span]]]:
