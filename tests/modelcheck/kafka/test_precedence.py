@@ -138,3 +138,14 @@ def test_an_unclean_election_that_a_broker_denies_is_the_controllers_matter() ->
     brokers = node(1, "broker", f"{UNCLEAN}=false\n"), node(9, "controller", f"{UNCLEAN}=true\n")
 
     assert review(*brokers, described(f"{UNCLEAN}=false"), kafka="4.0").switches.unclean_election.value
+
+
+@pytest.mark.parametrize(("others", "minimum"), [((broker(2), broker(3)), 1), ((broker(2, f"{MIN}=2"),), 2)])
+def test_a_brokers_file_that_kafka_configs_shows_is_not_that_of_all(
+    others: tuple[str, ...], minimum: int
+) -> None:
+    line = f"  {MIN}=2 sensitive=false synonyms={{STATIC_BROKER_CONFIG:{MIN}=2, DEFAULT_CONFIG:{MIN}=1}}\n"
+    shown = f"All configs for topic t are:\n{line}", described("")
+    found = review(*shown, broker(1, f"{MIN}=2"), *others, kafka="3.5")
+
+    assert found.switches.min_insync_replicas.value == minimum

@@ -39,7 +39,7 @@ from modelcheck.kafka.settings.resolution.switches import (
     possible_controllers,
     switches,
 )
-from modelcheck.kafka.settings.resolution.unset import processes, with_other_brokers, with_unset
+from modelcheck.kafka.settings.resolution.unset import homes_shown, processes, with_other_brokers, with_unset
 from modelcheck.kafka.settings.resolution.voters import Voters, stated_voters
 from spec.diagnostics import Diagnostic, SpecError, as_json
 from spec.frozen import frozen
@@ -229,7 +229,10 @@ def _values(
     groups = sorted_out(given, release, client, findings)
     found = {key: effective(key, groups[key.name], release, client, findings) for key in MODELLED}
     of = processes(readings, given)
-    return {key.name: with_unset(value, key, of, release, client, findings) for key, value in found.items()}
+    shown = homes_shown(readings)
+    return {
+        key.name: with_unset(value, key, of, shown, release, client, findings) for key, value in found.items()
+    }
 
 
 def _of_all_brokers(

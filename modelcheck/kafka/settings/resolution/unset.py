@@ -6,7 +6,7 @@ where each has a file or a section of its own: a broker with its id, a producer 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from modelcheck.kafka.settings.keys.key import CatalogueKey, Reader, parse
 from modelcheck.kafka.settings.keys.versions import Version
@@ -44,6 +44,12 @@ def processes(readings: Sequence[Reading], given: Sequence[Given]) -> Processes:
         and not any(one.key in _WITH_ACKS and one.value.strip().lower() not in ("", "false") for one in own)
     ]
     return {SettingLayer.BROKER_STATIC: tuple(brokers.values()), SettingLayer.PRODUCER: producers}
+
+
+def homes_shown(readings: Sequence[Reading]) -> frozenset[tuple[str, str]]:
+    """The homes of settings that kafka-configs shows of some broker's file, without its id."""
+    shown = (one for reading in readings if reading.kind is FileKind.CONFIGS for one in reading.given)
+    return frozenset(one.home for one in shown if one.layer is SettingLayer.BROKER_STATIC and not one.entity)
 
 
 def with_other_brokers(
@@ -113,19 +119,22 @@ def with_unset(
     found: Effective,
     key: CatalogueKey,
     of: Processes,
+    shown: Collection[tuple[str, str]],
     cluster: Version,
     client: Client,
     findings: ResolutionDiagnostics,
 ) -> Effective:
     """The value of a key, or its default where a broker or a producer leaves it out and that is worse.
 
-    Adds a warning (R0724) where the default differs from the value.
+    Adds a warning (R0724) where the default differs from the value.  `shown` are homes of settings that are
+    those of a broker, whichever it is.
     """
     origin, value = found.origin, found.value
     if origin is None or value is None or not key.worst:
         return found
     own = of.get(origin.layer, ())
     setting = {origin.home, *(one.home for one in found.overridden if one.layer is origin.layer)}
+    setting -= {*shown}
     leaving = [one for one in own if one.home not in setting]
     if len(own) < _FEWEST or not leaving or not setting <= {one.home for one in own}:
         return found
