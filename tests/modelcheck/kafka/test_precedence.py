@@ -149,3 +149,19 @@ def test_a_brokers_file_that_kafka_configs_shows_is_not_that_of_all(
     found = review(*shown, broker(1, f"{MIN}=2"), *others, kafka="3.5")
 
     assert found.switches.min_insync_replicas.value == minimum
+
+
+@pytest.mark.parametrize("roles", ["controller", "broker,controller"])
+@pytest.mark.parametrize(
+    ("values", "minimum"),
+    [((2, None, 2), 1), ((2, 1, 2), 1), ((None, 2, 2), 1), ((2, 3, 2), 2), ((2, 2, 2), 2)],
+)
+def test_with_eligible_leaders_any_controllers_minimum_may_count(
+    roles: str, values: tuple[int | None, ...], minimum: int
+) -> None:
+    controllers = [
+        node(number, roles, "" if value is None else f"{MIN}={value}\n")
+        for number, value in enumerate(values, 1)
+    ]
+
+    assert review(*controllers, described(""), kafka="4.1").switches.min_insync_replicas.value == minimum

@@ -63,7 +63,7 @@ def test_files_that_name_different_numbers_contradict_each_other() -> None:
 
     assert [warning.code for warning in found.warnings] == ["R0736"]
     assert found.voters is not None
-    assert found.voters.count.value == 3
+    assert found.voters.count.value == 2
 
 
 def asked(text: str, named: Voters | None = None) -> Quorum:

@@ -17,7 +17,7 @@ from modelcheck.kafka.settings.keys.key import NEVER, BadValueError, parse
 from modelcheck.kafka.settings.keys.releases import protocol_of, release_of
 from modelcheck.kafka.settings.keys.versions import ProtocolVersion, Version, of, protocol
 from modelcheck.kafka.settings.provenance import Stated
-from modelcheck.kafka.settings.readings import About, Reading, SettingLayer
+from modelcheck.kafka.settings.readings import About, Given, Reading, SettingLayer
 from modelcheck.kafka.settings.resolution.clients import Client
 from modelcheck.kafka.settings.resolution.cluster import KRAFT_READY, facts_about
 from modelcheck.kafka.settings.resolution.precedence import Effective
@@ -165,19 +165,22 @@ def min_insync(known: Known, *, elr: bool) -> Stated[int]:
     ]
     roles = roles_of(given)
     controllers = [home for home, value in roles.items() if "controller" in value]
-    if found.origin is not None and (
-        found.origin.home in controllers or (not controllers and found.origin.home not in roles)
-    ):
-        return Stated(number, said)
+    if not controllers:
+        if found.origin is None or found.origin.home not in roles:
+            return Stated(number, said, assumed=found.origin is None)
+        return Stated(1, f"{for_all}, and no file of a controller is given, which makes it 1", assumed=True)
     last = {one.home: one for one in given if one.key == "min.insync.replicas" and one.home in controllers}
+    theirs: list[tuple[int, Given]] = []
     for one in last.values():
         with suppress(BadValueError):  # reported when the setting itself is read
-            theirs = parse(key_named(one.key), one.value, known.release)
-            return Stated(int(theirs), f"min.insync.replicas={theirs} at {one.place}: {for_all}")
-    if found.origin is None:
-        return Stated(number, said, assumed=True)
-    where = "the controllers' file does not give it" if controllers else "no file of a controller is given"
-    return Stated(1, f"{for_all}, and {where}, which makes it 1", assumed=not controllers)
+            theirs.append((int(parse(key_named(one.key), one.value, known.release)), one))
+    if len(last) < len(controllers):  # any of them may be the active one
+        if found.origin is None and not last:
+            return Stated(number, said, assumed=True)
+        whose = "the file of a controller" if last else "the controllers' file"
+        return Stated(1, f"{for_all}, and {whose} does not give it, which makes it 1")
+    least, at = min(theirs, key=lambda pair: pair[0], default=(number, None))
+    return Stated(least, said if at is None else f"min.insync.replicas={least} at {at.place}: {for_all}")
 
 
 def _at_most_the_replicas(known: Known, wanted: Stated[int]) -> Stated[int]:

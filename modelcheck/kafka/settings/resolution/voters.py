@@ -32,7 +32,7 @@ def stated_voters(
 ) -> Voters | None:
     """The voters that files name; None if none does, or with ZooKeeper.
 
-    Of files that differ the first is taken, with a warning (R0736).  Bootstrap servers
+    Of files that differ the one with the fewest is taken, with a warning (R0736).  Bootstrap servers
     may be only some of them: their number is assumed.
     """
     if controller is not Controller.KRAFT:
@@ -41,7 +41,7 @@ def stated_voters(
         facts = list(_listed(readings, key)) if key else list(facts_about(readings, About.VOTERS))
         if not facts:
             continue
-        first = facts[0]
+        first = min(facts, key=lambda fact: int(fact.value))
         number = int(first.value)
         other = next((fact for fact in facts if fact.value != first.value), None)
         if other is not None:
