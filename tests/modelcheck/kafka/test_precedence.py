@@ -5,15 +5,21 @@ from __future__ import annotations
 import pytest
 
 from modelcheck.kafka.settings.readers.recognition import read_text
+from modelcheck.kafka.settings.readings import Reading
+from modelcheck.kafka.settings.resolution.possible import resolve_possible
 from modelcheck.kafka.settings.resolution.settings import Settings, resolve
-from modelcheck.kafka.settings.resolution.switches import Flush
+from modelcheck.kafka.settings.resolution.switches import Controller, Flush
 from spec.source import Source
 
 UNCLEAN = "unclean.leader.election.enable"
 
 
 def review(*texts: str, kafka: str, name: str = "f") -> Settings:
-    return resolve([read_text(Source(f"{n}{name}", text)) for n, text in enumerate(texts)], kafka=kafka)
+    return resolve(read(*texts, name=name), kafka=kafka)
+
+
+def read(*texts: str, name: str = "f") -> list[Reading]:
+    return [read_text(Source(f"{n}{name}", text)) for n, text in enumerate(texts)]
 
 
 @pytest.mark.parametrize("off", ["enable.idempotence=FALSE", "transactional.id="])
@@ -165,3 +171,24 @@ def test_with_eligible_leaders_any_controllers_minimum_may_count(
     ]
 
     assert review(*controllers, described(""), kafka="4.1").switches.min_insync_replicas.value == minimum
+
+
+MOVES = "zookeeper.connect=z:2181\nzookeeper.metadata.migration.enable=true\n"
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (
+            (node(9, "controller", MOVES), broker(1, f"{MOVES}{UNCLEAN}=true")),
+            {Controller.KRAFT: False, Controller.ZOOKEEPER: True},
+        ),
+        ((node(9, "controller", MOVES), node(1, "broker", f"{UNCLEAN}=true\n")), {Controller.KRAFT: False}),
+    ],
+)
+def test_a_cluster_that_moves_to_kraft_may_have_either_controller(
+    texts: tuple[str, ...], expected: dict[Controller, bool]
+) -> None:
+    found = [one.switches for one in resolve_possible(read(*texts), kafka="3.7")]
+
+    assert {one.controller.value: one.unclean_election.value for one in found} == expected

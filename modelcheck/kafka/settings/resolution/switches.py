@@ -26,6 +26,7 @@ from spec.frozen import frozen
 
 # ConfigurationControlManager.uncleanLeaderElectionEnabledForTopic was `false` before.
 _KRAFT_UNCLEAN = of(3, 9)
+_MIGRATION, _MIGRATES = "zookeeper.metadata.migration.enable", of(3, 4)
 
 
 class Truncation(StrEnum):
@@ -249,16 +250,30 @@ def _controller(known: Known) -> Stated[Controller]:
     if (shown := _shown_controller(known)) is not None:
         return shown
     kind = possible_controllers(known)[0]
+    if _is_migrating(known):
+        return Stated(
+            kind, "the cluster is moving from ZooKeeper to KRaft, and may have either", assumed=True
+        )
     why = f"KRaft is ready for production from Kafka {KRAFT_READY} on"
     if known.controller is not None:
         return Stated(kind, f"no file shows which, and {why}", assumed=True)
     return Stated(kind, f"no file shows which; assumed, since {why}", assumed=True)
 
 
+def _is_migrating(known: Known) -> bool:
+    """Whether the cluster moves to KRaft (KIP-866) and no broker has moved, so that either may control it."""
+    given = [one for reading in known.readings for one in reading.given]
+    roles = roles_of(one for one in given if one.layer is SettingLayer.BROKER_STATIC)
+    begun = any(one.key == _MIGRATION and one.value.strip().lower() == "true" for one in given)
+    return begun and known.release >= _MIGRATES and not any("broker" in value for value in roles.values())
+
+
 def _shown_controller(known: Known) -> Stated[Controller] | None:
     """The controller by the release, the settings and the facts in the files; None if they leave it open."""
     if known.release >= of(4, 0):
         return Stated(Controller.KRAFT, "Kafka has no ZooKeeper since 4.0")
+    if _is_migrating(known):
+        return None
     if known.given("process.roles"):
         return Stated(Controller.KRAFT, known.said("process.roles"))
     if known.release < of(2, 8):
