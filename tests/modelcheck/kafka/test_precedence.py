@@ -192,3 +192,49 @@ def test_a_cluster_that_moves_to_kraft_may_have_either_controller(
     found = [one.switches for one in resolve_possible(read(*texts), kafka="3.7")]
 
     assert {one.controller.value: one.unclean_election.value for one in found} == expected
+
+
+VARIABLES = "kafka_broker_custom_properties"
+
+
+@pytest.mark.parametrize(
+    ("common", "host", "minimum"),
+    [
+        ("{min.insync.replicas: 1}", "{min.insync.replicas: 2}", 1),
+        ("{min.insync.replicas: 2}", "{min.insync.replicas: 1}", 1),
+        ("{min.insync.replicas: 2}", "{min.insync.replicas: 3}", 2),
+        ("{min.insync.replicas: 2}", "{log.retention.ms: 3}", 1),  # in place of all that the others have
+        ("{min.insync.replicas: 2}", "{min.insync.replicas: 2}", 2),
+        ("{}", "{min.insync.replicas: 2}", 1),
+    ],
+)
+@pytest.mark.parametrize("form", ["vars", "host", "child"])
+def test_a_host_of_an_inventory_has_its_own_variables(
+    form: str, common: str, host: str, minimum: int
+) -> None:
+    own = f"a: {{broker_id: 1, {VARIABLES}: {host}}}"
+    others = "b: {broker_id: 2}, c: {broker_id: 3}"
+    text = {
+        "vars": f"all: {{vars: {{{VARIABLES}: {common}}}}}\nkafka_broker: {{hosts: {{{own}, {others}}}}}\n",
+        "host": f"kafka_broker: {{hosts: {{{own}, {others}}}, vars: {{{VARIABLES}: {common}}}}}\n",
+        "child": f"all:\n  children:\n    kafka_broker:\n      children:\n        one: {{hosts: {{{own}}}}}\n"
+        f"        two: {{hosts: {{{others}}}, vars: {{{VARIABLES}: {common}}}}}\n",
+    }[form]
+    found = review(text, described(""), kafka="3.5", name="inventory.yml")
+
+    assert found.brokers.value == 3
+    assert found.switches.min_insync_replicas.value == minimum
+
+
+@pytest.mark.parametrize(("unset", "minimum"), [(2, 1), (0, 2)])
+def test_a_service_of_compose_without_an_id_is_a_broker_too(unset: int, minimum: int) -> None:
+    services = "".join(
+        f"  kafka{number}:\n    image: confluentinc/cp-kafka:7.5.0\n    environment:\n"
+        "      KAFKA_ZOOKEEPER_CONNECT: z:2181\n"
+        + ("" if number == unset else "      KAFKA_MIN_INSYNC_REPLICAS: 2\n")
+        for number in (1, 2, 3)
+    )
+    text = f"services:\n{services}"
+    found = review(text, described(""), kafka="3.5", name="compose.yml")
+
+    assert found.switches.min_insync_replicas.value == minimum

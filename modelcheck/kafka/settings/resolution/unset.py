@@ -1,7 +1,8 @@
 """Brokers and producers that leave a key out which another of them sets: these have its default.
 
 Of several that differ the worst is reviewed, and one that does not set a key may differ too.  It counts only
-where each has a file or a section of its own: a broker with its id, a producer with its file.
+where each has a file or a section of its own: a broker with its id, or a service of Compose, a producer with
+its file.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from collections.abc import Collection, Mapping, Sequence
 from modelcheck.kafka.settings.keys.key import CatalogueKey, Reader, parse
 from modelcheck.kafka.settings.keys.versions import Version
 from modelcheck.kafka.settings.provenance import ResolutionDiagnostics
-from modelcheck.kafka.settings.readings import FileKind, Given, Reading, SettingLayer, is_template
+from modelcheck.kafka.settings.readings import About, FileKind, Given, Reading, SettingLayer, is_template
 from modelcheck.kafka.settings.resolution.clients import Client
+from modelcheck.kafka.settings.resolution.cluster import facts_about
 from modelcheck.kafka.settings.resolution.precedence import Effective, not_the_same, release_for
 from modelcheck.kafka.settings.resolution.roles import roles_of
 from spec.diagnostics import Note
@@ -25,7 +27,7 @@ Processes = Mapping[SettingLayer, Sequence[Given]]
 
 
 def processes(readings: Sequence[Reading], given: Sequence[Given]) -> Processes:
-    """A setting of each broker with an id of its own, and of each producer with a file of its own."""
+    """A setting of each broker with an id or a service of its own, and of each producer with a file."""
     static = [one for one in given if one.layer is SettingLayer.BROKER_STATIC]
     roles = roles_of(static)
     brokers = {
@@ -33,8 +35,16 @@ def processes(readings: Sequence[Reading], given: Sequence[Given]) -> Processes:
         for one in static
         if one.key in _IDS and "broker" in roles.get(one.home, "broker")
     }
+    services = {
+        (reading.source.name, fact.words.removeprefix("service "))
+        for reading in readings
+        if reading.kind is FileKind.COMPOSE
+        for fact in facts_about([reading], About.BROKERS)
+    }
+    named = {one.home for one in brokers.values()}
     for one in static:
-        if one.entity.isdecimal() and "broker" in roles.get(one.home, "broker"):
+        is_alone = one.entity.isdecimal() or (one.source.name, one.entity) in services
+        if is_alone and one.home not in named and "broker" in roles.get(one.home, "broker"):
             brokers.setdefault(one.entity, one)
     producers = [
         own[0]
