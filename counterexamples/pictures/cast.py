@@ -17,7 +17,7 @@ from spec.meaning.semantics import Machine, State, Step
 from spec.model.ir import Assert, Storage, Value
 from spec.model.roles import CLIENT, CONTROLLER, SET
 from spec.model.types import BOOL, Map, Option, Seq, Set, Sort, Type
-from spec.model.values import show
+from spec.model.values import ordered, show
 from spec.model.walk import variables_in, walk_statements
 
 SEEN = (
@@ -105,6 +105,14 @@ class Cast:
         """The same as they come, and twice who is named twice."""
         names = [self.lane(of, value) for _, of, value in self.given(step)]
         return [name for name in names if name is not None]
+
+    def involved(self, number: int) -> list[str]:
+        """The replicas that parameters and choices of a step name, themselves or in a set."""
+        found = self.actors(number)
+        for _, of, value in self.given(self.trace.steps[number - 1]):
+            if isinstance(of, Set):
+                found += [lane for each in ordered(value) if (lane := self.lane(of.of, each)) is not None]
+        return found
 
     def subject(self, number: int) -> str | None:
         """Who the model's sentence for a step begins with: a replica, or who decides; None if another."""

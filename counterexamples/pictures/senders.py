@@ -26,12 +26,13 @@ class Senders:
         """Who sends a message that step `number` puts into a channel; the step changed what `changed` have.
 
         It is the one that the message names as its sender; else that the step's sentence begins with; else
-        whose name is on the channel, where channels are named by who sends; else the only one that may be it.
+        who is in the step and has its name on the channel, where channels are named by who sends; else the
+        only one that may be it.
         """
         found = (
             self._named_by(channel, value)
             or self._told(number, channel)
-            or self._owner(channel)
+            or self._owner(number, channel)
             or self._only(number, channel, changed)
         )
         return found or (SHARED if self._cast.actors(number) else self._cast.common)
@@ -50,10 +51,15 @@ class Senders:
         }
         return next((named[name] for name in FROM if named.get(name)), None)
 
-    def _owner(self, channel: Channel) -> str | None:
-        """The replica that sends all that is in a channel; None where that is not known."""
+    def _owner(self, number: int, channel: Channel) -> str | None:
+        """The replica that sends all that is in a channel; None where that is not known.
+
+        Nothing tells that one does a step that does not name it, as one that finds it in the state: others
+        may put a message into its channel too.
+        """
         lanes = self._cast.lanes(channel)
-        return lanes[0] if len(lanes) == 1 and channel.network in self._of_senders else None
+        is_known = len(lanes) == 1 and channel.network in self._of_senders
+        return lanes[0] if is_known and lanes[0] in self._cast.involved(number) else None
 
     def _able(self, number: int, channel: Channel) -> list[str]:
         """Who of those in a step may send into a channel: one of its two ends, and not who takes it up."""
@@ -97,7 +103,8 @@ class Senders:
         """The networks whose channels are named by who sends, and by who takes up: seen from who acts.
 
         Who takes a message up alone has its name on the channel; else who takes up what another's channel has
-        is not its owner, and neither is another who sends into the channel that alone acts.
+        is not its owner, and neither is another who sends into the channel that alone acts, unless the
+        sentence begins with somebody else, as a client.
         """
         trace, cast = self._trace, self._cast
         taken: dict[int, list[tuple[bool, bool]]] = {}
@@ -106,6 +113,8 @@ class Senders:
             if cast.actions[step.action].is_fault:
                 continue
             named, first = cast.named(step), cast.subject(number)
+            is_of_another = cast.has_sentence(number) and first is None
+            actors = {*named, first} - {None}
             was, now = ([*channels(trace.model, trace.scope, trace.states[n])] for n in (number - 1, number))
             needed = {(each.network, each.channel) for each in self._needs.of_step(number)}
             for before, after in zip(was, now, strict=True):
@@ -114,9 +123,10 @@ class Senders:
                     continue
                 is_alone = named == lanes and first in {None, lanes[0]}
                 if (before.network, before.place) in needed:
-                    taken.setdefault(before.network, []).append((is_alone, lanes[0] not in named))
+                    is_anothers = bool(actors) and lanes[0] not in actors
+                    taken.setdefault(before.network, []).append((is_alone, is_anothers))
                 if after.counted - before.counted:
-                    sent.setdefault(before.network, []).append(is_alone)
+                    sent.setdefault(before.network, []).append(is_alone and not is_of_another)
         of_takers = frozenset(network for network, seen in taken.items() if any(alone for alone, _ in seen))
         of_senders = frozenset(
             network

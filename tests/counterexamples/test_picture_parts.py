@@ -13,7 +13,7 @@ from counterexamples.pictures.depict import picture
 from counterexamples.pictures.drawing import lines, width_of
 from counterexamples.pictures.mermaid import mermaid
 from counterexamples.pictures.participants import participants
-from counterexamples.pictures.picture import ArrowKind, Box, Picture
+from counterexamples.pictures.picture import SHARED, ArrowKind, Box, Picture
 from counterexamples.pictures.plantuml import plantuml
 from counterexamples.pictures.storyboard import MOST_LINES, MOST_TOLD, frames, storyboard, told
 from counterexamples.pictures.svg import svg
@@ -564,3 +564,36 @@ def test_a_frame_has_a_change_that_the_claim_is_about() -> None:
     assert drawn.rows[-1].replicas["manager2"].claimed == ("stage working → aborted",)
     assert drawn.rows[-1].notes.get("manager2", ()) == ()
     assert board.count("stage working → aborted") == 1
+
+
+ASKED = """
+    protocol p
+    sort Node
+    process Node { durable done: bool = false }
+    network inbox[Node]: set of bool
+    action ask(n: Node) says "a client asks {n}" { inbox[n].send(true) }
+    action note(n: Node) says "{n} notes down" { inbox[n].send(true) }
+    action tell { inbox[the(Node)].send(false) }
+    action look says "somebody looks" { require some: exists n: Node. inbox[n] != {} }
+    invariant never: true
+    check c { scope Node = exactly 1, inbox = 2 }
+"""
+
+
+def test_nobody_sends_what_a_client_puts_into_its_channel() -> None:
+    drawn = drawn_run(ASKED, "ask", "look")
+
+    assert [row.notes for row in drawn.rows] == [
+        {},
+        {SHARED: ("→ node1: inbox true",)},
+        {},
+    ]
+
+
+def test_nobody_sends_in_a_step_that_names_nobody() -> None:
+    drawn = drawn_run(ASKED, "note", "tell")
+
+    assert [row.notes for row in drawn.rows[1:]] == [
+        {"node1": ("sends inbox true, which no step here needs",)},
+        {SHARED: ("→ node1: inbox false, which no step here needs",)},
+    ]

@@ -195,9 +195,39 @@ class _Witness:
             if named_there is not None:
                 return lane in {SHARED, named_there} and self.may_be_from(lane, number)
         first, named = self.first_of(number), [key for key in channel.keys if key in self.members]
+        if first is None and lane in self.members and self.actions[self.run.steps[number - 1].action].says:
+            return self.takes_part(lane, number) and self.is_told_to_act(lane, number, place)
         if first is None or lane in {first, SHARED}:
             return self.may_be_from(lane, number)
         return self.takes_part(lane, number) and (named == [first] or (len(named) == 2 and lane in named))
+
+    def is_told_to_act(self, lane: str, number: int, place: Place) -> bool:
+        """Whether anything but a step's sentence tells that a member acts in it and is not only acted on.
+
+        That is that the step changes its state, that it is one of two ends of the channel, or that others
+        take up what is in the channels of the network.
+        """
+        before, after = self.run.states[number - 1 : number + 1]
+        sort, member = self.members[lane]
+        is_changed = any(
+            variable.owner == sort and was[member] != now[member]
+            for variable, was, now in zip(self.model.variables, before, after, strict=True)
+        )
+        named = [key for key in self.channel(number, place).keys if key in self.members]
+        return is_changed or (len(named) == 2 and lane in named) or self.is_read_by_others(place[0])
+
+    def is_read_by_others(self, network: int) -> bool:
+        """Whether someone takes up a message from a channel of a network that belongs to another alone."""
+        return any(
+            ends
+            and {*ends}.isdisjoint(actors := [*self.named(number), *filter(None, [self.first_of(number)])])
+            and actors
+            and self.is_needed(number, (*at, value))
+            for number in range(1, len(self.run.steps) + 1)
+            for at, each in self.channels(number - 1).items()
+            if at[0] == network and len(ends := [key for key in each.keys if key in self.members]) == 1
+            for value in each.counts
+        )
 
     def may_be_from(self, lane: str, number: int) -> bool:
         """Whether a step names a member, or the lane is of no member."""
@@ -233,13 +263,20 @@ class _Witness:
             same += 1
         return len(new) > same and {*new[same:]} <= {*one.of(before, first)}
 
-    def takes_part(self, lane: str, number: int) -> bool:
-        """Whether a step names a member, itself or in a set; or nobody itself, if the lane is of nobody."""
+    def given(self, number: int) -> list[tuple[Type, Value]]:
+        """The parameters and choices of a step."""
         step = self.run.steps[number - 1]
         action = self.actions[step.action]
         given = [(p.type, v) for p, v in zip(action.params, step.args, strict=True)]
-        given += [(choice.type, choice.value) for choice in step.choices]
-        named = {name for name in (self.member(of, value) for of, value in given) if name}
+        return given + [(choice.type, choice.value) for choice in step.choices]
+
+    def named(self, number: int) -> set[str]:
+        """The members that a step names, themselves and not in a set."""
+        return {name for of, value in self.given(number) if (name := self.member(of, value))}
+
+    def takes_part(self, lane: str, number: int) -> bool:
+        """Whether a step names a member, itself or in a set; or nobody itself, if the lane is of nobody."""
+        given, named = self.given(number), self.named(number)
         if lane not in self.members:
             return not named
         sets = [(of.of, value) for of, value in given if isinstance(of, Set)]

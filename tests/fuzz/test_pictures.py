@@ -16,6 +16,7 @@ from counterexamples.trace import Trace
 from docs.site.runs import known_runs
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.python_api import check, load
+from spec.load import loads
 from tests.fuzz.cases import Case, TooLarge, case_of, text_of
 from tests.fuzz.of_pictures import pictures, random_run, untruths
 from tests.message_models import message_model
@@ -85,7 +86,7 @@ def test_a_message_comes_from_who_sent_it(
 def first_named(self: Senders, number: int, channel: Channel, *_: object) -> str:
     """Whom the parameters of a step name first, as pictures once had it."""
     named = self._cast.named(self._trace.steps[number - 1])
-    return self._owner(channel) or (named[0] if named else self._cast.common)
+    return self._owner(number, channel) or (named[0] if named else self._cast.common)
 
 
 @pytest.mark.parametrize(("protocol", "name", "violated", "number", "_"), LATE[:2])
@@ -96,6 +97,33 @@ def test_a_wrong_sender_is_noticed(
     found = untruths(run_of(protocol, name, violated))
 
     assert [each for each in found if each.startswith(f"step {number}: the arrow")]
+
+
+INBOX = """
+protocol p
+sort Node
+state { seen: bool = false }
+process Node { durable done: bool = false }
+network inbox[Node]: set of bool
+action ask(n: Node) says "a client asks {n}" { inbox[n].send(true) }
+action look says "somebody looks" { require some: exists n: Node. inbox[n] != {}  seen := true }
+invariant never: not seen
+check c { scope Node = exactly 1, inbox = 1 }
+"""
+
+
+def test_who_is_asked_by_a_client_is_no_sender(monkeypatch: pytest.MonkeyPatch) -> None:
+    (model,) = loads(INBOX, "p.rsm")
+    run = check(model, "c").trace("never")
+    assert run is not None
+    told = untruths(run)
+    monkeypatch.setattr(Senders, "of", first_named)
+
+    assert told == []
+    assert [each.partition(" Arrow(")[0] for each in untruths(run)] == [
+        "step 1: the note sends inbox true at node1",
+        "step 2: the arrow",
+    ]
 
 
 def nobody_is_another(self: Senders, number: int, *_: object) -> str:
