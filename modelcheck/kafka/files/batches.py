@@ -7,6 +7,7 @@ checksum covers all from the attributes on.
 from __future__ import annotations
 
 import struct
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -19,7 +20,6 @@ from spec.reading import opened
 HEADER = struct.Struct(">qiibIhiqqqhii")  # base offset … number of records
 PREFIX = struct.Struct(">qi")  # base offset, and how many bytes follow
 MAGIC_AT = 16  # the version is at the same offset in all formats
-CRC_FROM = 21
 SMALLEST_OLD = 26  # bytes of an empty record of version 0, with offset and size
 CURRENT = 2
 PIECE = 1 << 20  # bytes that are read at a time
@@ -31,7 +31,7 @@ class Batch:
     """A record batch of a segment, as its header describes it.
 
     `epoch` is -1 in the old formats 0 and 1, which have none; their `base` is the last offset
-    as well where records are compressed, and their checksums are not looked at.
+    as well where records are compressed.
     """
 
     path: Path
@@ -52,6 +52,9 @@ class Batch:
 
 
 OnRead = Callable[[int], None]
+Summed = Callable[[bytes, int], int]
+NEW_CRC: tuple[int, int, Summed] = (21, 17, crc32c)  # from where on it sums, and where it is
+OLD_CRC: tuple[int, int, Summed] = (MAGIC_AT, 12, zlib.crc32)  # the same in the formats 0 and 1
 
 
 def silent(_done: int) -> None:
@@ -83,11 +86,9 @@ def _batches(file: BinaryIO, path: Path, report: OnRead, *, checksums: bool) -> 
         if isinstance(found, Damage):
             yield found
             return
-        if found.version == CURRENT and checksums:
-            stated = HEADER.unpack(head)[4]
-            if _checksum(file, position + CRC_FROM, found.size - CRC_FROM, report) != stated:
-                yield Damage(path, position, f"the batch at offset {found.base:,} fails its checksum")
-                return
+        if checksums and not _is_sound(file, found, head, report):
+            yield Damage(path, position, f"the batch at offset {found.base:,} fails its checksum")
+            return
         yield found
         report(found.size)
         position += found.size
@@ -129,15 +130,22 @@ def _batch(head: bytes, path: Path, position: int, total: int) -> Batch | Damage
     )
 
 
-def _checksum(file: BinaryIO, start: int, size: int, report: OnRead) -> int:
-    """The CRC-32C of `size` bytes of a file."""
+def _is_sound(file: BinaryIO, batch: Batch, head: bytes, report: OnRead) -> bool:
+    """Whether a batch of an open segment has the checksum that its header states."""
+    begins, at, summed = NEW_CRC if batch.version == CURRENT else OLD_CRC
+    stated = int.from_bytes(head[at : at + 4], "big")
+    return _checksum(file, batch.position + begins, batch.size - begins, summed, report) == stated
+
+
+def _checksum(file: BinaryIO, start: int, size: int, summed: Summed, report: OnRead) -> int:
+    """The checksum of `size` bytes of a file, `summed` a piece at a time."""
     file.seek(start)
     crc = 0
     while size > 0:
         piece = file.read(min(size, PIECE))
         if not piece:
             return -1
-        crc = crc32c(piece, crc)
+        crc = summed(piece, crc)
         size -= len(piece)
         report(0)
     return crc

@@ -38,6 +38,7 @@ class MetadataImage:
     def __init__(self) -> None:
         self.topics: dict[UUID, str] = {}
         self._named: dict[str, UUID] = {}  # the same, by name
+        self.removed: set[UUID] = set()  # topics, as far as the log goes back
         self.partitions: dict[tuple[UUID, int], PartitionCreated] = {}
         self.brokers: dict[int, BrokerRegistered] = {}
         self.controllers: set[int] = set()
@@ -86,6 +87,7 @@ class MetadataImage:
                 self.topics[topic] = name
                 self._named[name] = topic
             case TopicRemoved(topic):
+                self.removed.add(topic)
                 self._named.pop(self.topics.pop(topic, ""), None)
                 self.partitions = {key: each for key, each in self.partitions.items() if key[0] != topic}
             case PartitionCreated():

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 
 from modelcheck.kafka.files.batches import Batch, OnRead, read_batches, silent
-from modelcheck.kafka.files.checkpoints import read_text
+from modelcheck.kafka.files.checkpoints import EpochStart, read_text
 from modelcheck.kafka.files.damage import Damage, UnreadableError
 from modelcheck.kafka.files.fields import ShortError
 from modelcheck.kafka.files.metadata.image import MetadataImage
 from modelcheck.kafka.files.metadata.records import MetadataRecord, decode
 from modelcheck.kafka.files.partition_log import segments
-from modelcheck.kafka.files.records import read_records
+from modelcheck.kafka.files.records import LogRecord, read_records
 from spec.frozen import frozen
 
 FOLDER = "__cluster_metadata-0"
 MISSHAPEN = (ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError)  # of JSON
 SNAPSHOT = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
+FOOTER = struct.pack(">hh", 0, 4)  # the key of a snapshot's last record: a version, and the kind of control
 
 
 @frozen
@@ -35,7 +37,11 @@ class MetadataEntry:
 
 @frozen
 class MetadataLog:
-    """The metadata of a node: the cluster's state up to offset `end`, whose last record is of `epoch`."""
+    """The metadata of a node: the cluster's state up to offset `end`, whose last record is of `epoch`.
+
+    `snapshot_end` is the offset up to which it is from a snapshot, and `epochs` are those of the records
+    behind that, by where each begins.
+    """
 
     folder: Path
     image: MetadataImage
@@ -44,35 +50,61 @@ class MetadataLog:
     snapshot: Path | None
     voters: frozenset[int]
     damaged: tuple[Damage, ...] = ()
+    snapshot_end: int = 0
+    epochs: tuple[EpochStart, ...] = ()
 
 
-def read_metadata(folder: Path, report: OnRead = silent) -> MetadataLog:
+def read_metadata(folder: Path, report: OnRead = silent, *, until: int | None = None) -> MetadataLog:
     """The cluster's state in a node's copy of the metadata log. Raises `UnreadableError`.
 
-    Reads the newest snapshot and what follows it; memory grows with the cluster and not with the log.
-    `report` as for `read_batches`.
+    Reads the newest snapshot and what follows it, records before the offset `until` alone; memory grows with
+    the cluster and not with the log.  `report` as for `read_batches`.
     """
     image = MetadataImage()
     damaged: list[Damage] = []
+    epochs: list[EpochStart] = []
     end, epoch = 0, 0
     snapshot = newest_snapshot(folder)
     if snapshot is not None:
         found = SNAPSHOT.fullmatch(snapshot.name)
         end, epoch = (int(found[1]), int(found[2])) if found is not None else (0, 0)
+        damaged += _without_footer(snapshot)
+    snapshot_end, snapshot_epoch = end, epoch
     for path, begins in ((snapshot, 0), *((path, end) for path in _behind(folder, end))):
         for each in [] if path is None else entries(path, begins, report):
             match each:
                 case Damage():
                     damaged.append(each)
+                case Batch() | MetadataEntry() if path != snapshot and each.epoch < snapshot_epoch:
+                    pass  # before the snapshot, or dropped for it (`truncateToLatestSnapshot`)
                 case Batch() if path != snapshot:
                     if each.base > end:
                         damaged.append(_gap(each, end))
+                    if each.epoch > epoch:
+                        epochs.append(EpochStart(each.epoch, each.base))
                     end, epoch = max(end, each.end), max(epoch, each.epoch)
-                case MetadataEntry():
+                case MetadataEntry() if path == snapshot or until is None or each.offset < until:
                     image.apply(each.record)
                 case _:
                     pass
-    return MetadataLog(folder, image, end, epoch, snapshot, _voters(folder), tuple(damaged))
+    voters = _voters(folder)
+    return MetadataLog(
+        folder, image, end, epoch, snapshot, voters, tuple(damaged), snapshot_end, tuple(epochs)
+    )
+
+
+def _without_footer(snapshot: Path) -> Iterator[Damage]:
+    """The damage of a snapshot that ends before the record with which each ends."""
+    last = None
+    for each in read_batches(snapshot, checksums=False):
+        last = each
+    if isinstance(last, Damage):
+        return  # its reading yields that damage too
+    records = [] if last is None or last.compression or not last.is_control else list(read_records(last))
+    if not records or not isinstance(records[-1], LogRecord) or records[-1].key != FOOTER:
+        yield Damage(
+            snapshot, 0 if last is None else last.position + last.size, "the snapshot's end is missing"
+        )
 
 
 def _gap(behind: Batch, end: int) -> Damage:

@@ -15,6 +15,7 @@ from modelcheck.kafka.files.metadata.records import (
     PartitionChanged,
     PartitionCreated,
     TopicCreated,
+    TopicRemoved,
     TransactionMark,
 )
 from tests.modelcheck.kafka.files.written import uvarint
@@ -45,6 +46,8 @@ def encoded(record: MetadataRecord) -> bytes:
     match record:
         case TopicCreated(name, topic):
             return framed(2, 0, text(name) + topic.bytes + b"\0")
+        case TopicRemoved(topic):
+            return framed(9, 0, topic.bytes + b"\0")
         case PartitionCreated():
             lists = numbers(record.replicas) + numbers(record.isr)
             lists += numbers(record.removing) + numbers(record.adding)
@@ -52,7 +55,7 @@ def encoded(record: MetadataRecord) -> bytes:
             tagged = {0: b"\1"} if record.recovering else {}
             tagged |= {1: numbers(record.elr), 2: numbers(record.last_known_elr)}
             body = struct.pack(">i", record.partition) + record.topic.bytes + lists + fixed
-            return framed(3, 2, body + uvarint(1) + tags(tagged))
+            return framed(3, 2, body + uuids(record.directories) + tags(tagged))
         case PartitionChanged():
             changed = {0: record.isr, 2: record.replicas, 3: record.removing, 4: record.adding}
             changed |= {6: record.elr, 7: record.last_known_elr}

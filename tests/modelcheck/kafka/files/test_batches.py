@@ -16,7 +16,7 @@ from modelcheck.kafka.files.crc32c import crc32c
 from modelcheck.kafka.files.damage import Damage, UnreadableError
 from modelcheck.kafka.files.fields import FieldReader, ShortError
 from modelcheck.kafka.files.records import LogRecord, read_records
-from tests.modelcheck.kafka.files.written import batch, uvarint, varint
+from tests.modelcheck.kafka.files.written import batch, old_record, uvarint, varint
 
 VALUES = st.lists(st.lists(st.binary(max_size=40), min_size=1, max_size=5), min_size=1, max_size=5)
 
@@ -119,13 +119,20 @@ def test_records_of_no_sense_are_damage(junk: bytes, path: Path) -> None:
 
 
 def test_the_old_formats_are_recognised(path: Path) -> None:
-    old = struct.pack(">qiIbbqii", 7, 22, 0, 1, 0, 0, -1, -1)
-    path.write_bytes(old + batch(8, [b"new"]))
+    path.write_bytes(old_record(7) + batch(8, [b"new"]))
     first, second = read_batches(path)
 
     assert isinstance(first, Batch)
     assert (first.version, first.last, first.epoch) == (1, 7, -1)
     assert isinstance(second, Batch)
+
+
+def test_a_record_of_an_old_format_has_a_checksum_too(path: Path) -> None:
+    path.write_bytes(old_record(6) + old_record(7)[:-1] + b"x")
+    first, second = read_batches(path)
+
+    assert isinstance(first, Batch)
+    assert "the batch at offset 7 fails its checksum" in str(second)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from modelcheck.kafka.files.checkpoints import TopicPartition
+from modelcheck.kafka.files.batches import Batch, read_batches
+from modelcheck.kafka.files.checkpoints import EpochStart, TopicPartition
 from modelcheck.kafka.files.fields import ShortError
 from modelcheck.kafka.files.metadata.image import MetadataImage
 from modelcheck.kafka.files.metadata.log import read_metadata
@@ -27,6 +28,7 @@ from modelcheck.kafka.files.metadata.records import (
     UnknownRecord,
     decode,
 )
+from tests.modelcheck.kafka.files import written
 from tests.modelcheck.kafka.files.metadata_written import encoded, framed
 from tests.modelcheck.kafka.files.written import batch
 
@@ -183,7 +185,7 @@ def test_a_transaction_counts_when_it_ends() -> None:
 
 def test_what_comes_behind_a_snapshot_is_added_to_it(tmp_path: Path) -> None:
     snapshot = [encoded(TopicCreated("t", TOPIC)), encoded(FIRST)]
-    (tmp_path / f"{10:020}-{2:010}.checkpoint").write_bytes(batch(0, snapshot, 2))
+    written.snapshot(tmp_path, 10, 2, snapshot)
     old = batch(0, [encoded(PartitionChanged(0, TOPIC, isr=(9,)))] * 10, 2)
     new = batch(10, [encoded(PartitionChanged(0, TOPIC, isr=(3,)))], 4)
     (tmp_path / f"{0:020}.log").write_bytes(old + new)
@@ -200,13 +202,46 @@ def test_what_no_snapshot_reaches_over_is_told(
     """Kafka does not start so (KafkaMetadataLog: Inconsistent snapshot state); a copy may be."""
     if snapshot is not None:
         whole = [encoded(TopicCreated("t", TOPIC)), encoded(FIRST)]
-        (tmp_path / f"{snapshot:020}-{2:010}.checkpoint").write_bytes(batch(0, whole, 2))
+        written.snapshot(tmp_path, snapshot, 2, whole)
     change = batch(12, [encoded(PartitionChanged(0, TOPIC, isr=(3,)))], 4)
     (tmp_path / f"{12:020}.log").write_bytes(change)
 
     found = [each.what.split(" are")[0] for each in read_metadata(tmp_path).damaged]
 
     assert found == ([] if missing is None else [f"metadata records {missing}"])
+
+
+def test_a_snapshot_that_lacks_its_end_is_told(tmp_path: Path) -> None:
+    """It has the cluster's state only as a whole, and a copy may end anywhere, between batches too."""
+    path = written.snapshot(tmp_path, 10, 2, [encoded(TopicCreated("t", TOPIC)), encoded(FIRST)])
+    (first, _) = read_batches(path)
+    assert isinstance(first, Batch)
+    assert not read_metadata(tmp_path).damaged
+
+    for size in (first.size, 0):
+        path.write_bytes(path.read_bytes()[:size])
+        (damage,) = read_metadata(tmp_path).damaged
+        assert (damage.position, damage.what) == (size, "the snapshot's end is missing")
+
+
+def test_what_a_follower_drops_for_a_snapshot_does_not_count(tmp_path: Path) -> None:
+    """It fetched the snapshot of a later epoch, and died before `truncateToLatestSnapshot`."""
+    written.snapshot(tmp_path, 10, 3, [encoded(TopicCreated("t", TOPIC)), encoded(FIRST)])
+    dropped = batch(0, [encoded(PartitionChanged(0, TOPIC, isr=(3,)))] * 12, 2)
+    (tmp_path / f"{0:020}.log").write_bytes(dropped)
+    found = read_metadata(tmp_path)
+
+    assert (found.end, found.epoch, state(found.image)) == (10, 3, FIRST)
+
+
+def test_metadata_is_read_up_to_an_offset(tmp_path: Path) -> None:
+    records = [encoded(PartitionChanged(0, TOPIC, isr=(n,))) for n in range(4)]
+    begins = [encoded(TopicCreated("t", TOPIC)), encoded(FIRST)]
+    (tmp_path / f"{0:020}.log").write_bytes(batch(0, begins, 1) + batch(2, records, 2))
+    found = read_metadata(tmp_path, until=4)
+
+    assert state(found.image).isr == (1,)
+    assert found.epochs == (EpochStart(1, 0), EpochStart(2, 2))
 
 
 def test_metadata_that_is_damaged_is_read_as_far_as_it_goes(tmp_path: Path) -> None:

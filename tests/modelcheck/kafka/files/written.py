@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gzip
 import struct
+import zlib
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
 from modelcheck.kafka.files.crc32c import crc32c
 
-GZIP = 1  # among the attributes of a batch
+GZIP, CONTROL = 1, 0x20  # among the attributes of a batch
 
 
 def uvarint(value: int) -> bytes:
@@ -50,6 +51,21 @@ def _headed(base: int, count: int, epoch: int, attributes: int, records: bytes) 
     rest = struct.pack(">hiqqqhii", attributes, count - 1, 0, 0, -1, -1, -1, count) + records
     head = struct.Struct(">ibI")  # epoch, version, checksum
     return struct.pack(">qi", base, head.size + len(rest)) + head.pack(epoch, 2, crc32c(rest)) + rest
+
+
+def snapshot(folder: Path, end: int, epoch: int, values: Sequence[bytes]) -> Path:
+    """Write a snapshot of the metadata log up to an offset, with the footer that ends each."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{end:020}-{epoch:010}.checkpoint"
+    footer = record(0, b"\0\0", b"\0\0\0\4")
+    path.write_bytes(batch(0, values, epoch) + _headed(len(values), 1, epoch, CONTROL, footer))
+    return path
+
+
+def old_record(offset: int, value: bytes = b"v") -> bytes:
+    """A record of the format 1, which stands alone and has no leader epoch."""
+    body = struct.pack(">bbqii", 1, 0, 0, -1, len(value)) + value
+    return struct.pack(">qiI", offset, 4 + len(body), zlib.crc32(body)) + body
 
 
 def log(folder: Path, batches: Iterable[tuple[int, int]], *, segment: int = 0, per: int = 1) -> Path:
