@@ -15,6 +15,7 @@ from modelcheck.kafka.incident.at_rest.json_report import as_json
 from modelcheck.kafka.incident.at_rest.lost import refuse_unknown
 from modelcheck.kafka.incident.at_rest.report import lines, worst_first
 from modelcheck.kafka.incident.at_rest.start_order import Judged, judged, starting_order
+from modelcheck.kafka.incident.at_rest.understood import is_understood
 from modelcheck.processes.watch import watched
 from modelcheck.storage.output import Output
 from spec.reading import Patience
@@ -75,7 +76,7 @@ def _told(args: argparse.Namespace, output: Output) -> Exit:
         output.json(as_json(gathered, found, order))
     else:
         output.lines(lines(gathered, found, order, output.width, every=args.all))
-    return exit_code(found, sure=not gathered.problems)
+    return exit_code(found, sure=not gathered.problems and is_understood(gathered.metadata))
 
 
 def exit_code(found: Sequence[Judged], *, sure: bool) -> Exit:

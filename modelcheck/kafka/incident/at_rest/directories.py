@@ -14,14 +14,18 @@ from uuid import UUID
 from modelcheck.kafka.files.checkpoints import TopicPartition
 from modelcheck.kafka.files.damage import UnreadableError
 from modelcheck.kafka.files.directories import LogDirectory, is_in_use, is_log_directory, read_directory
-from modelcheck.kafka.files.fields import is_number
+from modelcheck.kafka.files.fields import is_number, uuid_text
+from modelcheck.kafka.files.metadata.image import MetadataImage
 from modelcheck.kafka.files.metadata.log import MetadataLog, read_metadata
 from modelcheck.kafka.files.metadata.records import PartitionCreated
 from modelcheck.kafka.files.partition_log import PartitionLog, read_log
 from modelcheck.kafka.incident.at_rest.election_outcome import in_no_other
-from modelcheck.kafka.incident.at_rest.lost import LostDisk, refuse_wrong
+from modelcheck.kafka.incident.at_rest.log_faults import consequence, faults, set_aside
+from modelcheck.kafka.incident.at_rest.lost import RESERVED, LostDisk, refuse_wrong
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles, ReplicaLog
+from modelcheck.kafka.incident.at_rest.quorum import committed_end, majority
 from modelcheck.kafka.incident.at_rest.sessions import fenced_last, staying
+from modelcheck.kafka.incident.at_rest.understood import ELIGIBLE
 from modelcheck.kafka.settings.keys.levels import RELEASES
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
@@ -30,9 +34,8 @@ from spec.source import Source
 
 NAMED = re.compile(r"(\d{1,10})=(.+)")
 MIN_ISR = "min.insync.replicas"
-CLEANUP = "cleanup.policy"
+CLEANUP, TIERED = "cleanup.policy", "remote.storage.enable"
 UNCLEAN = "unclean.leader.election.enable"
-ELIGIBLE = "eligible.leader.replicas.version"
 KEEPS_ELIGIBLE = next(level for level, name in RELEASES if name.startswith("4.3-"))  # see kafka_replaced_disk
 OnRead = Callable[[str, int], None]
 
@@ -47,7 +50,11 @@ class Directory:
 
 @frozen
 class ClusterFiles:
-    """The contents of all the directories given."""
+    """The contents of all the directories given.
+
+    Of the metadata what comes before the offset `committed` is committed for sure (NOTE(committed)), and
+    `before` is the cluster's state there, None where that is all.
+    """
 
     directories: tuple[Directory, ...]
     metadata: MetadataLog | None
@@ -55,6 +62,8 @@ class ClusterFiles:
     partitions: tuple[PartitionFiles, ...]
     problems: tuple[str, ...]
     lost: tuple[LostDisk, ...] = ()
+    committed: int = 0
+    before: MetadataImage | None = None
 
     @property
     def brokers(self) -> tuple[int, ...]:
@@ -90,8 +99,30 @@ class ClusterFiles:
 
     @property
     def has_controller(self) -> bool:
-        """Whether a controller's directory was given, so that the metadata is the newest."""
+        """Whether a controller's directory was given."""
         return bool(self.controllers & {each.node for each in self.directories})
+
+    @property
+    def has_majority(self) -> bool:
+        """Whether a majority of the controllers was given, so that the metadata is the newest."""
+        here = self.voters & {each.node for each in self.directories if each.read.metadata}
+        return bool(here) and len(here) >= majority(self.voters)
+
+    @property
+    def voters(self) -> frozenset[int]:
+        """The voters of the metadata log; where no file names them, all controllers."""
+        return (self.metadata.voters if self.metadata else None) or self.controllers
+
+    def directories_missing(self, node: int) -> tuple[UUID, ...]:
+        """The log directories that a broker had and that were not given, if others of it were.
+
+        None where one that was given does not say which it is.
+        """
+        registered = self.metadata.image.brokers.get(node) if self.metadata else None
+        given = {each.read.id for each in self.directories if each.node == node}
+        if registered is None or not given or None in given:
+            return ()
+        return tuple(each for each in registered.directories if uuid_text(each) not in given)
 
 
 def read_cluster(
@@ -112,12 +143,18 @@ def read_cluster(
     """
     directories = tuple(_directories(given, copies=copies))
     problems = [problem for each in directories for problem in each.read.problems]
-    metadata, of = _metadata(directories, problems, report)
+    for node in sorted({each.node for each in directories}):
+        problems += set_aside([each.read for each in directories if each.node == node])
+    copies_here = _copies(directories, problems, report)
+    of = max(copies_here, key=lambda node: _newness(copies_here[node]), default=None)
+    metadata = None if of is None else copies_here[of]
     if metadata is not None:
         refuse_wrong(lost, ((each.node, each.read) for each in directories), metadata.image)
     states = metadata.image.by_place() if metadata else {}
     places = sorted({*states, *(place for each in directories for place in each.read.partitions)})
     known = ClusterFiles(directories, metadata, of, (), (), tuple(lost))
+    if metadata is not None:
+        known = _with_committed(known, metadata, copies_here, report)
     partitions: list[PartitionFiles] = []
     try:
         for place in places:
@@ -226,14 +263,9 @@ def _reading(read: Callable[[Path], LogDirectory], path: Path) -> LogDirectory:
 # ------------------------------------------------------------------ metadata and replicas
 
 
-def _metadata(
-    directories: Iterable[Directory], problems: list[str], report: OnRead
-) -> tuple[MetadataLog | None, int | None]:
-    """The newest copy of the metadata log, by epoch and then end, and the node it is from.
-
-    Of equal ones that with the least damage.
-    """
-    best: tuple[MetadataLog | None, int | None] = (None, None)
+def _copies(directories: Iterable[Directory], problems: list[str], report: OnRead) -> dict[int, MetadataLog]:
+    """The copies of the metadata log, by node; the newest of several that one has."""
+    copies: dict[int, MetadataLog] = {}
     for each in directories:
         folder = each.read.metadata
         if folder is None:
@@ -245,14 +277,29 @@ def _metadata(
             problems.append(str(error))
             continue
         problems += map(str, found.damaged)
-        if best[0] is None or _newness(found) > _newness(best[0]):
-            best = (found, each.node)
-    return best
+        if each.node not in copies or _newness(found) > _newness(copies[each.node]):
+            copies[each.node] = found
+    return copies
 
 
 def _newness(copy: MetadataLog) -> tuple[int, int, int]:
-    """A key to compare copies of the metadata log by."""
+    """A key to compare copies of the metadata log by: epoch and then end; of equal ones the least damage."""
     return (copy.epoch, copy.end, -len(copy.damaged))
+
+
+def _with_committed(
+    known: ClusterFiles, metadata: MetadataLog, copies: Mapping[int, MetadataLog], report: OnRead
+) -> ClusterFiles:
+    """The files with the offset up to which the metadata is committed, and the state there."""
+    end = committed_end(metadata, copies, known.voters)
+    if end >= metadata.end:
+        return replace(known, committed=metadata.end)
+    of = f"the metadata log of node {known.metadata_of} again"
+    try:
+        before = read_metadata(metadata.folder, lambda size: report(of, size), until=end).image
+    except UnreadableError:  # which it was not before
+        before = MetadataImage()
+    return replace(known, committed=end, before=before)
 
 
 @frozen
@@ -288,7 +335,18 @@ def _partition(
         staying(state, image, least=int(least) if is_number(least) else 1, elr=elr),
         fenced_last(state, image) if elr else None,
         outsiders,
+        known.committed if _is_unsettled(known, place, image) else None,
+        None if known.before is None else known.before.at(place),
     )
+
+
+def _is_unsettled(known: ClusterFiles, place: TopicPartition, image: MetadataImage) -> bool:
+    """Whether what decides who may lead a partition is of records that may not be committed."""
+
+    def deciding(of: MetadataImage) -> tuple[object, ...]:
+        return of.at(place), of.setting(place.topic, UNCLEAN), of.setting(place.topic, MIN_ISR), of.features
+
+    return known.before is not None and deciding(known.before) != deciding(image)
 
 
 def _outsiders(
@@ -340,6 +398,7 @@ def _replica(
     disks = [each for each in known.lost if each.node == node]
     clean = all(read.clean for read in theirs)
     proven = not disks and _is_proven(known, node, theirs)
+    is_other = False
     mark = max(
         (read.high_watermarks[place] for read in theirs if place in read.high_watermarks), default=None
     )
@@ -349,8 +408,9 @@ def _replica(
             continue
         topic = read.topic_ids.get(place)
         if state is not None and topic is not None and topic != state.topic:
-            reading.problems.append(f"{folder}: of another topic of this name, deleted before; left out")
-            mark = None
+            was_deleted = known.metadata is not None and topic in known.metadata.image.removed
+            reading.problems.append(f"{folder}: {_of_another(was_deleted=was_deleted)}")
+            mark, is_other = None, is_other or not was_deleted
             continue
         try:
             log = read_log(
@@ -362,46 +422,54 @@ def _replica(
                 report=lambda size: reading.report(f"broker {node}, {place}", size),
             )
         except UnreadableError as error:
-            reading.problems.append(str(error))
+            reading.problems.append(f"{error} (a broker takes the whole directory offline when it starts)")
             return None
-        reading.problems.extend(f"{each} {_consequence(log)}" for each in log.damaged)
-        gaps = tuple(_gaps(known, place, log))
-        reading.problems.extend(gaps)
-        if log.remembered is not None:
-            reading.problems.append(_forgotten(log))
-        whole = not gaps and log.remembered is None and (log.cut or not log.damaged)
+        reading.problems.extend(f"{each} {consequence(log)}" for each in log.damaged)
+        wrong = tuple(_faults(known, place, log))
+        reading.problems.extend(wrong)
+        whole = not wrong and (log.cut or not log.damaged)
         return ReplicaLog(node, log, mark, read.clean, proven=proven, whole=whole)
     if state is None or not (theirs or disks):
         return None
-    was_lost = any(each.had(_assigned(state, node)) for each in disks)
-    if not (theirs or was_lost):
+    assigned = _assigned(state, node)
+    was_lost = any(each.had(assigned) for each in disks)
+    if not was_lost and (not theirs or _is_elsewhere(known, node, theirs, assigned)):
         return None
     folder = (theirs[0].path if theirs else Path(f"broker {node}")) / str(place)
     nothing = PartitionLog(folder, 0, 0, (), 0, 0)
-    return ReplicaLog(node, nothing, mark, clean, absent=True, lost=was_lost, proven=proven)
-
-
-def _gaps(known: ClusterFiles, place: TopicPartition, log: PartitionLog) -> Iterator[str]:
-    """The gaps between segments of a log, in sentences; none of a topic that is compacted."""
-    policy = known.metadata and known.metadata.image.setting(place.topic, CLEANUP)
-    if "compact" in (policy or "") or place.topic.startswith("__"):
-        return
-    for begins, ends in log.gaps:
-        yield (
-            f"{log.folder}: no segment has offsets {begins:,} to {ends - 1:,}: a file is missing, unless the"
-            " topic is compacted; a broker does not look, and has no such records for anyone"
-        )
-
-
-def _forgotten(log: PartitionLog) -> str:
-    """What a broker does that has not all leader epochs of its log, in a sentence."""
-    remembered = log.as_remembered.epochs
-    gone = next(each for each in log.epochs if each not in remembered)
-    return (
-        f"{log.folder}: leader-epoch-checkpoint does not say that epoch {gone.epoch} began at {gone.start:,},"
-        " as the records do; a broker reads epochs from segments that it recovers alone, and with too few two"
-        " replicas may keep different records"
+    return ReplicaLog(
+        node, nothing, mark, clean, absent=True, lost=was_lost, proven=proven, whole=not is_other
     )
+
+
+def _of_another(*, was_deleted: bool) -> str:
+    """Why the folder of another topic is left out, and what its broker does with it."""
+    if was_deleted:
+        return "of another topic of this name, deleted before; left out"
+    return (
+        "of another topic of this name, deleted before or created after the end of the metadata log here;"
+        " left out. Copy it first: a broker that finds no such topic deletes the folder (up to Kafka 3.6) or"
+        " sets it aside"
+    )
+
+
+def _faults(known: ClusterFiles, place: TopicPartition, log: PartitionLog) -> Iterator[str]:
+    """What is wrong with a replica's log, in sentences."""
+    image = known.metadata.image if known.metadata else MetadataImage()
+    policy = image.setting(place.topic, CLEANUP) or ""
+    tiered = image.setting(place.topic, TIERED) == "true"
+    return faults(log, compacted="compact" in policy or place.topic.startswith("__"), tiered=tiered)
+
+
+def _is_elsewhere(
+    known: ClusterFiles, node: int, theirs: Iterable[LogDirectory], assigned: UUID | None
+) -> bool:
+    """Whether a replica without a folder may be in a log directory of its broker that was not given."""
+    if not known.directories_missing(node):
+        return False
+    if assigned is None or assigned.int < RESERVED:
+        return True
+    return uuid_text(assigned) not in {read.id for read in theirs}
 
 
 def _assigned(state: PartitionCreated, node: int) -> UUID | None:
@@ -418,10 +486,3 @@ def _is_proven(known: ClusterFiles, node: int, theirs: Sequence[LogDirectory]) -
         return registered is None
     (epoch,) = epochs
     return epoch is not None and epoch >= registered.epoch  # a later one is of a registration not seen here
-
-
-def _consequence(log: PartitionLog) -> str:
-    """What a broker does about the damage in a log at its start, as a phrase."""
-    if log.cut:
-        return f"(the broker drops all from offset {log.end:,} on when it starts)"
-    return "(before the recovery point, so the broker does not look when it starts)"

@@ -145,11 +145,14 @@ def in_no_other(log: PartitionLog, others: Collection[PartitionLog]) -> int:
     return _size(_missing([(log, log.end)], has, start))
 
 
+NO_EPOCH = -1  # of records of an old format
 Spans = Mapping[int, list[tuple[int, int]]]  # by epoch: offsets from and to
 
 
 def _spans(log: PartitionLog, end: int) -> Iterable[tuple[int, int, int]]:
-    """The epochs of a log with their first and end offsets, up to `end`."""
+    """The epochs of a log with their first and end offsets, up to `end`; -1 for records of an old format."""
+    if log.start < min(log.old_end, end):
+        yield NO_EPOCH, log.start, min(log.old_end, end)
     following = (*(each.start for each in log.epochs[1:]), log.end)
     for each, until in zip(log.epochs, following, strict=False):
         if each.start < min(until, end):

@@ -9,6 +9,7 @@ from modelcheck.kafka.incident.at_rest.election_outcome import Aftermath
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles, ReplicaLog
 from modelcheck.kafka.incident.at_rest.report import is_fine
 from modelcheck.kafka.incident.at_rest.start_order import Judged, given_up
+from modelcheck.kafka.incident.at_rest.understood import is_understood
 from modelcheck.kafka.incident.at_rest.wording import answer, basis, command, reasons
 
 FORMAT = "modelcheck at-rest 1"
@@ -23,6 +24,9 @@ def as_json(gathered: ClusterFiles, found: Sequence[Judged], order: Sequence[int
         "epoch": metadata.epoch,
         "features": dict(sorted(metadata.image.features.items())),
         "controller_is_here": gathered.has_controller,
+        "majority_is_here": gathered.has_majority,
+        "committed": gathered.committed,
+        "is_understood": is_understood(metadata),
     }
     return {
         "format": FORMAT,
@@ -55,6 +59,7 @@ def _partition(each: Judged) -> dict[str, object]:
         else list(each.partition.staying),
         "last_leader_awaits": None if each.last_leader is None else list(each.partition.awaited[0]),
         "last_leader_may_be": list(each.partition.may_be_last),
+        "unsettled_from": each.partition.unsettled,
         "in_no_copy": each.gone,
         "unknown_from": min((found.since for found in each.untraced), default=None),
         "can_still_be_lost": each.at_stake,

@@ -66,10 +66,19 @@ def to_come(all_judged: Sequence[Judged]) -> Iterator[str]:
     if outsiders:
         yield _on_outsiders(outsiders, all_judged)
     if not sure and not atstake:
-        some_open = any(each.is_open for each in all_judged)
-        rest = ", but not all is here" if some_open else ""
+        rest = f", but {unsure}" if (unsure := _unsure(all_judged)) else ""
         nothing = "Nothing else" if outsiders else "Nothing"
         yield f"{nothing} that is here can still be lost, whoever starts first{rest}."
+
+
+def _unsure(all_judged: Sequence[Judged]) -> str | None:
+    """Why it is not sure that nothing can be lost, in a phrase."""
+    partitions = [each.partition for each in all_judged]
+    if any(each.state is None or each.missing for each in partitions):
+        return "not all is here"
+    if any(each.unsettled is not None for each in partitions):
+        return "it is not settled who may lead"
+    return "not all of it is whole" if any(each.not_whole for each in partitions) else None
 
 
 def _on_outsiders(found: Sequence[Judged], all_judged: Sequence[Judged]) -> str:

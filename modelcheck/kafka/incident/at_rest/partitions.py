@@ -43,8 +43,11 @@ class ReplicaLog:
 
     @property
     def lost_its_end(self) -> bool:
-        """Whether the log lacks records below the high watermark that its broker wrote down."""
-        return self.high_watermark is not None and self.high_watermark > self.log.end
+        """Whether the log lacks records that were in it, by what its broker wrote down.
+
+        That is the high watermark, the recovery point, and the offset at which a leader epoch began.
+        """
+        return max(self.high_watermark or 0, self.log.noted_end) > self.log.end
 
     @property
     def is_short(self) -> bool:
@@ -62,7 +65,8 @@ class PartitionFiles:
     and `fenced_last` the one of them that is expected to lose its session last, if any is (NOTE(sessions)).
     `unclean_elections` have the epoch and the leader of each, as far as the metadata log goes back.
     `outsiders` are brokers that are no replicas any more, each with how many records its log has and none of
-    the replicas' logs.
+    the replicas' logs.  `unsettled` is the offset of the metadata from which on it may not be committed, if
+    that decides who may lead, and `before` the state of the partition there, None if it did not exist.
     """
 
     place: TopicPartition
@@ -75,6 +79,8 @@ class PartitionFiles:
     staying: tuple[int, ...] | None = None
     fenced_last: int | None = None
     outsiders: tuple[tuple[int, int], ...] = ()
+    unsettled: int | None = None
+    before: PartitionCreated | None = None
 
     @property
     def missing(self) -> tuple[int, ...]:

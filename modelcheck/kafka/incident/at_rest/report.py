@@ -9,6 +9,7 @@ from modelcheck.kafka.incident.at_rest.directories import ClusterFiles
 from modelcheck.kafka.incident.at_rest.election_outcome import Aftermath
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles
 from modelcheck.kafka.incident.at_rest.start_order import Judged
+from modelcheck.kafka.incident.at_rest.understood import is_understood
 from modelcheck.kafka.incident.at_rest.wording import answer, basis, listed, reasons, what_to_do
 
 UP_FIRST = "controllers up first"
@@ -36,7 +37,7 @@ def lines(
     fine = len(found) - len(problems)
     if fine:
         told = f"{count(fine, 'partition')} {'is' if fine == 1 else 'are'} fine"
-        if gathered.metadata is not None and gathered.metadata.damaged:
+        if not is_understood(gathered.metadata):
             told += ", as far as the metadata log can be read"
         yield line(Piece(f"{told}.", Role.GOOD))
     for text in (*gathered.problems, *basis(gathered)):

@@ -98,7 +98,8 @@ class Judged:
     @property
     def is_open(self) -> bool:
         """Whether missing files could change the answer, or who may lead is unknown."""
-        return self.partition.state is None or bool(self.partition.missing)
+        partition = self.partition
+        return partition.state is None or bool(partition.missing) or partition.unsettled is not None
 
 
 def judged(partition: PartitionFiles) -> Judged:

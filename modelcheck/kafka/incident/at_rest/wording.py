@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from counterexamples.lines import count
+from modelcheck.kafka.files.fields import uuid_text
 from modelcheck.kafka.files.metadata.image import MetadataImage
 from modelcheck.kafka.incident.at_rest.directories import ClusterFiles
 from modelcheck.kafka.incident.at_rest.election_outcome import Aftermath, Succession, way
@@ -12,6 +13,7 @@ from modelcheck.kafka.incident.at_rest.losses import NAMED, past, share, to_come
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles, ReplicaLog
 from modelcheck.kafka.incident.at_rest.sessions import fences_first
 from modelcheck.kafka.incident.at_rest.start_order import Judged, first_leader, given_up
+from modelcheck.kafka.incident.at_rest.understood import unknown_levels
 
 MOST_AWAITED = 3  # sentences on brokers that partitions wait for
 
@@ -147,6 +149,7 @@ def reasons(each: Judged) -> Iterator[str]:
     yield from map(untraced_words, each.untraced)
     for node in partition.not_whole:
         yield f"The log of broker {node} is not whole; what is wrong with it is at the end of this report."
+    yield from _about_unsettled(partition)
     yield from _about_leaving(partition)
     yield from _about_dropping(partition)
     yield from _about_struck(partition)
@@ -199,16 +202,22 @@ def _about(replica: ReplicaLog, partition: PartitionFiles) -> Iterator[str]:
         also = " The metadata has it in sync, and does not know of this." if in_line else ""
         yield (
             f"{name}'s log ends at {replica.log.end:,}, though it had noted that all before"
-            f" {replica.high_watermark or 0:,} is committed: it has lost its end,"
-            f" as after a power failure.{also}"
+            f" {_noted(replica)}: it has lost its end, as after a power failure.{also}"
         )
     elif replica.is_short:
         yield (
             f"{name}'s log ends within a batch, as after a power failure: it drops all from offset"
             f" {replica.log.end:,} on when it starts."
         )
-    if replica.log.old_format:
+    if replica.log.old_end > replica.log.start:
         yield f"{name} has records of an old format, without leader epochs: it is cut by its high watermark."
+
+
+def _noted(replica: ReplicaLog) -> str:
+    """The offset up to which a broker had noted more than its log has, and what it had noted."""
+    if replica.high_watermark is not None and replica.high_watermark > replica.log.end:
+        return f"{replica.high_watermark:,} is committed"
+    return f"{replica.log.noted_end:,} was in it"
 
 
 def _about_struck(partition: PartitionFiles) -> Iterator[str]:
@@ -237,6 +246,21 @@ def _about_struck(partition: PartitionFiles) -> Iterator[str]:
                 f"{names} may lead instead where brokers start at once with the controllers: who registers as"
                 " soon as its old session is over leaves the ISR before its turn."
             )
+
+
+def _about_unsettled(partition: PartitionFiles) -> Iterator[str]:
+    """What may not be committed of the metadata that decides who may lead, in a sentence."""
+    if partition.unsettled is None:
+        return
+    before = "the partition did not exist"
+    if partition.before is not None:
+        isr, elr = listed(partition.before.isr), partition.before.elr
+        before = f"{isr} {'was' if len(partition.before.isr) < 2 else 'were'} in sync"
+        before += f", and {listed(elr)} eligible" if elr else ""
+    yield (
+        f"Who may lead is not settled: what the metadata has from offset {partition.unsettled:,} on is not on"
+        f" a majority of the controllers, and counts only if one that has it leads them. Before it {before}."
+    )
 
 
 def _about_leaving(partition: PartitionFiles) -> Iterator[str]:
@@ -316,7 +340,7 @@ def _later(wanted: Aftermath, partition: PartitionFiles) -> Iterator[str]:
         for node, replica in partition.replicas.items()
         if node != wanted.leader
     ]
-    reached = max(others, default=partition.replicas[wanted.leader].log.start)
+    reached = max((*others, partition.replicas[wanted.leader].log.start))
     if reached < wanted.end:
         yield (
             f"Until others have fetched them, the records from {reached:,} to {wanted.end - 1:,} are on"
@@ -340,6 +364,14 @@ def basis(gathered: ClusterFiles) -> Iterator[str]:
     if not gathered.has_controller:
         which = f" ({listed(sorted(gathered.controllers))})" if gathered.controllers else ""
         yield f"No controller's directory is here{which}, and it may know of a later ISR: give it too."
+    elif not gathered.has_majority:
+        voters, here = sorted(gathered.voters), {each.node for each in gathered.directories}
+        others = [node for node in voters if node not in here]
+        yield (
+            f"Of the controllers {listed(voters)} no majority is here: {listed(others)} may know of a later"
+            " ISR, and may drop the end of this metadata, so that an earlier one counts: give these too."
+        )
+    yield from _about_levels(metadata.image)
     if metadata.image.unknown:
         kinds = ", ".join(
             f"{number} of kind {kind} version {version}"
@@ -351,7 +383,15 @@ def basis(gathered: ClusterFiles) -> Iterator[str]:
             "Brokers are controllers as well: none runs before a majority of the controllers does, and which"
             " of those that start at once leads first is not known."
         )
-    missing = sorted({node for each in gathered.partitions for node in each.missing})
+    given = {each.node for each in gathered.directories}
+    away = {node for each in gathered.partitions for node in each.missing}
+    for node in sorted(away & given):
+        for directory in gathered.directories_missing(node):
+            yield (
+                f"Not here: log directory {uuid_text(directory)} of broker {node} (--lost"
+                f" {node}:{uuid_text(directory)} where the disk is gone for good)."
+            )
+    missing = sorted(away - given)
     if missing:
         said = " ".join(f"--lost {node}" for node in missing)
         yield f"Not here: {brokers(missing)} ({said} where the disk is gone for good)."
@@ -363,6 +403,15 @@ def basis(gathered: ClusterFiles) -> Iterator[str]:
     fences = fences_first(metadata.image)
     if any(each.dropping if fences else len(each.in_line) > 1 for each in gathered.partitions):
         yield _about_sessions(metadata.image)
+
+
+def _about_levels(image: MetadataImage) -> Iterator[str]:
+    """The features with a level that is not known here, in sentences."""
+    for name, level, known in unknown_levels(image):
+        yield (
+            f"{name} is {level}, and only levels up to {known} are known here: newer brokers and controllers"
+            " may behave in other ways than these sentences have it."
+        )
 
 
 def _about_sessions(image: MetadataImage) -> str:
