@@ -21,6 +21,7 @@ from modelcheck.kafka.files.partition_log import PartitionLog
 from modelcheck.kafka.incident.at_rest.directories import ClusterFiles, read_cluster
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles
 from modelcheck.kafka.incident.at_rest.start_order import judged
+from modelcheck.kafka.incident.at_rest.wording import doubts
 from modelcheck.kafka.incident.explain_log.configuration import ACKS, setting
 from modelcheck.kafka.incident.explain_log.deposed_leaders import deposed
 from modelcheck.kafka.incident.explain_log.explanation import likelier, story
@@ -145,7 +146,7 @@ def _explained(args: argparse.Namespace, output: Output, files: Files) -> Exit:
             directories, copies=args.copy, every=False, report=progress.read, lost=args.lost
         )
         spines, logs = _spines(args, gathered, given, progress)
-        problems = [*gathered.problems, *logs.problems]
+        problems = [*gathered.problems, *doubts(gathered), *logs.problems]
         was_read = {each.place for each in gathered.partitions}
         asked = [each for each in spines if gathered.metadata is None or each[0] in was_read]
         try:

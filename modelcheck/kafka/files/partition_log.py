@@ -88,11 +88,11 @@ def segments(folder: Path) -> list[tuple[int, Path]]:
     swapped = [each for each in found[".swap"] if unfinished is None or each[0] < unfinished]
     if not swapped:
         return sorted(found[""])
-    first, last = min(base for base, _ in swapped), max(_end(*each) for each in swapped)
+    first, last = min(base for base, _ in swapped), max(segment_end(*each) for each in swapped)
     return sorted([*swapped, *(each for each in found[""] if not first <= each[0] < last)])
 
 
-def _end(base: int, path: Path) -> int:
+def segment_end(base: int, path: Path) -> int:
     """The offset after the last whole batch of a segment."""
     batches = read_batches(path, checksums=False)
     return max((each.end for each in batches if isinstance(each, Batch)), default=base)

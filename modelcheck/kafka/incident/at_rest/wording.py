@@ -149,7 +149,7 @@ def reasons(each: Judged) -> Iterator[str]:
     yield from map(untraced_words, each.untraced)
     for node in partition.not_whole:
         yield f"The log of broker {node} is not whole; what is wrong with it is at the end of this report."
-    yield from _about_unsettled(partition)
+    yield from about_unsettled(partition)
     yield from _about_leaving(partition)
     yield from _about_dropping(partition)
     yield from _about_struck(partition)
@@ -248,7 +248,7 @@ def _about_struck(partition: PartitionFiles) -> Iterator[str]:
             )
 
 
-def _about_unsettled(partition: PartitionFiles) -> Iterator[str]:
+def about_unsettled(partition: PartitionFiles) -> Iterator[str]:
     """What may not be committed of the metadata that decides who may lead, in a sentence."""
     if partition.unsettled is None:
         return
@@ -364,20 +364,7 @@ def basis(gathered: ClusterFiles) -> Iterator[str]:
     if not gathered.has_controller:
         which = f" ({listed(sorted(gathered.controllers))})" if gathered.controllers else ""
         yield f"No controller's directory is here{which}, and it may know of a later ISR: give it too."
-    elif not gathered.has_majority:
-        voters, here = sorted(gathered.voters), {each.node for each in gathered.directories}
-        others = [node for node in voters if node not in here]
-        yield (
-            f"Of the controllers {listed(voters)} no majority is here: {listed(others)} may know of a later"
-            " ISR, and may drop the end of this metadata, so that an earlier one counts: give these too."
-        )
-    yield from _about_levels(metadata.image)
-    if metadata.image.unknown:
-        kinds = ", ".join(
-            f"{number} of kind {kind} version {version}"
-            for (kind, version), number in sorted(metadata.image.unknown.items())
-        )
-        yield f"Records of the metadata that are not known, and were left out: {kinds}."
+    yield from doubts(gathered)
     if gathered.controllers & {*gathered.brokers} and len(gathered.controllers) > 1:
         yield (
             "Brokers are controllers as well: none runs before a majority of the controllers does, and which"
@@ -403,6 +390,27 @@ def basis(gathered: ClusterFiles) -> Iterator[str]:
     fences = fences_first(metadata.image)
     if any(each.dropping if fences else len(each.in_line) > 1 for each in gathered.partitions):
         yield _about_sessions(metadata.image)
+
+
+def doubts(gathered: ClusterFiles) -> Iterator[str]:
+    """What may be otherwise than the metadata here has it, in sentences."""
+    if gathered.metadata is None:
+        return
+    if gathered.has_controller and not gathered.has_majority:
+        voters, here = sorted(gathered.voters), {each.node for each in gathered.directories}
+        others = [node for node in voters if node not in here]
+        yield (
+            f"Of the controllers {listed(voters)} no majority is here: {listed(others)} may know of a later"
+            " ISR, and may drop the end of this metadata, so that an earlier one counts: give these too."
+        )
+    image = gathered.metadata.image
+    yield from _about_levels(image)
+    if image.unknown:
+        kinds = ", ".join(
+            f"{number} of kind {kind} version {version}"
+            for (kind, version), number in sorted(image.unknown.items())
+        )
+        yield f"Records of the metadata that are not known, and were left out: {kinds}."
 
 
 def _about_levels(image: MetadataImage) -> Iterator[str]:

@@ -12,7 +12,7 @@ from modelcheck.kafka.files.checkpoints import TopicPartition
 from modelcheck.kafka.files.damage import Damage
 from modelcheck.kafka.files.fields import is_number
 from modelcheck.kafka.files.metadata.image import MetadataImage
-from modelcheck.kafka.files.metadata.log import SNAPSHOT, MetadataEntry, entries
+from modelcheck.kafka.files.metadata.log import SNAPSHOT, MetadataEntry, entries, newest_snapshot
 from modelcheck.kafka.files.metadata.records import (
     BrokerChanged,
     BrokerRegistered,
@@ -24,7 +24,7 @@ from modelcheck.kafka.files.metadata.records import (
     TransactionMark,
     UnknownRecord,
 )
-from modelcheck.kafka.files.partition_log import segments
+from modelcheck.kafka.files.partition_log import segment_end, segments
 from modelcheck.kafka.incident.explain_log.observations import (
     ALLOWS,
     FORBIDS,
@@ -129,8 +129,15 @@ def read_spines(
 
 
 def _parts(folder: Path) -> Iterator[tuple[Path, int]]:
-    """The files of the metadata log to read, each with the offset to read from."""
+    """The files of the metadata log to read, each with the offset to read from.
+
+    A node that has fetched a snapshot beyond the end of its log drops that log (`truncateToLatestSnapshot`).
+    """
     found = segments(folder)
+    newest = newest_snapshot(folder)
+    if newest is not None and int(newest.name[:20]) > (segment_end(*found[-1]) if found else 0):
+        yield newest, 0
+        return
     first = found[0][0] if found else None
     begins = 0
     if first != 0:

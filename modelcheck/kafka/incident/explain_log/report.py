@@ -8,6 +8,7 @@ from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from modelcheck.kafka.files.checkpoints import TopicPartition
 from modelcheck.kafka.incident.at_rest.losses import lost_already, to_come, untraced_loss, untraced_words
 from modelcheck.kafka.incident.at_rest.start_order import Judged
+from modelcheck.kafka.incident.at_rest.wording import about_unsettled
 from modelcheck.kafka.incident.explain_log.configuration import Setting
 from modelcheck.kafka.incident.explain_log.explanation import Loss, Story
 from modelcheck.kafka.incident.explain_log.logs import Written
@@ -187,6 +188,8 @@ def coverage_words(answer: PartitionAnswer) -> Iterator[str]:
             f" {of.ignored:,} are of something else, {of.unknown:,} name a partition that was asked about and"
             f" are of an unknown kind{f' (the first is {first})' if first else ''}."
         )
+    if answer.judged is not None:
+        yield from about_unsettled(answer.judged.partition)
     nats = ", ".join(f"{name} = {most}" for name, most in answer.setting.scope.nats.items())
     yield (
         f"Looked at: {answer.result.seen:,} points of the model and the files, within {nats}, as Kafka"
