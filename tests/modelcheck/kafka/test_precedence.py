@@ -238,3 +238,33 @@ def test_a_service_of_compose_without_an_id_is_a_broker_too(unset: int, minimum:
     found = review(text, described(""), kafka="3.5", name="compose.yml")
 
     assert found.switches.min_insync_replicas.value == minimum
+
+
+@pytest.mark.parametrize(("unset", "minimum"), [(2, 1), (0, 2)])
+def test_a_stateful_set_is_a_broker_of_its_own(unset: int, minimum: int) -> None:
+    sets = (
+        f"apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {{name: kafka{number}}}\nspec:\n  replicas: 1\n"
+        "  template:\n    spec:\n      containers:\n      - name: kafka\n        image: apache/kafka:3.5.0\n"
+        "        env:\n        - {name: KAFKA_LOG_DIRS, value: /logs}\n"
+        + ("" if number == unset else "        - {name: KAFKA_MIN_INSYNC_REPLICAS, value: '2'}\n")
+        for number in (1, 2, 3)
+    )
+    found = review("---\n".join(sets), described(""), kafka="3.5", name="kafka.yml")
+
+    assert found.switches.min_insync_replicas.value == minimum
+
+
+def test_brokers_with_ids_that_zookeeper_gives_are_several() -> None:
+    brokers = broker(-1, f"{MIN}=2"), broker(-1), broker(-1, f"{MIN}=2")
+
+    assert review(*brokers, described(""), kafka="3.5").switches.min_insync_replicas.value == 1
+
+
+@pytest.mark.parametrize(
+    "lines", [("acks=all", "request.required.acks=1"), ("request.required.acks=1", "acks=all")]
+)
+@pytest.mark.parametrize(("own", "acks"), [("statistics.interval.ms=1", "1"), ("linger.ms=1", "all")])
+def test_to_librdkafka_two_names_of_acks_are_one(lines: tuple[str, ...], own: str, acks: str) -> None:
+    text = "\n".join(("bootstrap.servers=a:1", own, *lines, ""))
+
+    assert review(text, kafka="3.7").value("acks").value == acks

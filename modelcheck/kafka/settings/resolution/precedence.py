@@ -30,6 +30,7 @@ _READERS = {
     SettingLayer.CLUSTER_DYNAMIC: Reader.BROKER,
     SettingLayer.BROKER_STATIC: Reader.BROKER,
 }
+_WITH_ALIASES = "librdkafka"  # to which `acks` is another name of `request.required.acks`
 _SHOWN = 3  # other values in a warning
 _SLIPS_LOOKED_AT = 500  # names; a file with more unknown ones is no slip of the pen
 
@@ -237,7 +238,7 @@ def effective(
         return _default(
             key, [one for one, _ in values if one.layer is SettingLayer.DEFAULT], release, findings
         )
-    rivals = _by_home(key, _rivals(valid))
+    rivals = _by_home(key, _rivals(valid), has_aliases=client.library.startswith(_WITH_ALIASES))
     winner, value = rivals[key.worst_of([value for _, value in rivals])]
     _given_twice(winner, value, values, findings)
     _warn_of_rivals(key, winner, value, rivals, findings)
@@ -257,11 +258,16 @@ def _rivals(valid: Sequence[tuple[Given, Value]]) -> list[tuple[Given, Value]]:
     return [pair for pair in valid if pair[0].layer in first]
 
 
-def _by_home(key: CatalogueKey, rivals: Sequence[tuple[Given, Value]]) -> list[tuple[Given, Value]]:
-    """The setting that counts in each home: the last, as in Java, under the main name if that is used."""
+def _by_home(
+    key: CatalogueKey, rivals: Sequence[tuple[Given, Value]], *, has_aliases: bool
+) -> list[tuple[Given, Value]]:
+    """The setting that counts in each home: the last, as in Java, under the main name if that is used.
+
+    Where names are aliases of each other, each name's is one: which is set last, no file says.
+    """
     homes: dict[object, list[tuple[Given, Value]]] = {}
     for pair in rivals:
-        homes.setdefault(pair[0].home, []).append(pair)
+        homes.setdefault((pair[0].home, pair[0].key if has_aliases else ""), []).append(pair)
     return [([pair for pair in same if pair[0].key == key.name] or same)[-1] for same in homes.values()]
 
 

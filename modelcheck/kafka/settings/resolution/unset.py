@@ -1,7 +1,7 @@
 """Brokers and producers that leave a key out which another of them sets: these have its default.
 
 Of several that differ the worst is reviewed, and one that does not set a key may differ too.  It counts only
-where each has a file or a section of its own: a broker with its id, or a service of Compose, a producer with
+where each has a file or a section of its own: a broker with its id, or a service or set, a producer with
 its file.
 """
 
@@ -20,6 +20,7 @@ from modelcheck.kafka.settings.resolution.roles import roles_of
 from spec.diagnostics import Note
 
 _IDS = ("node.id", "broker.id")
+_AUTOMATIC = "-1"  # an id that ZooKeeper gives
 _WITH_ACKS = ("enable.idempotence", "transactional.id")  # which decide acks where it is not given
 _FEWEST = 2  # processes that can differ
 
@@ -31,14 +32,14 @@ def processes(readings: Sequence[Reading], given: Sequence[Given]) -> Processes:
     static = [one for one in given if one.layer is SettingLayer.BROKER_STATIC]
     roles = roles_of(static)
     brokers = {
-        one.value.strip(): one
+        str(one.home) if one.value.strip() == _AUTOMATIC else one.value.strip(): one
         for one in static
         if one.key in _IDS and "broker" in roles.get(one.home, "broker")
     }
     services = {
-        (reading.source.name, fact.words.removeprefix("service "))
+        (reading.source.name, fact.words.rpartition(" ")[2].strip("`"))
         for reading in readings
-        if reading.kind is FileKind.COMPOSE
+        if reading.kind in (FileKind.COMPOSE, FileKind.KUBERNETES)
         for fact in facts_about([reading], About.BROKERS)
     }
     named = {one.home for one in brokers.values()}
