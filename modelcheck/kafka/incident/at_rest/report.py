@@ -10,6 +10,7 @@ from modelcheck.kafka.incident.at_rest.election_outcome import Aftermath
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles
 from modelcheck.kafka.incident.at_rest.start_order import Judged
 from modelcheck.kafka.incident.at_rest.understood import is_understood
+from modelcheck.kafka.incident.at_rest.untraced import lacks_end
 from modelcheck.kafka.incident.at_rest.wording import answer, basis, listed, reasons, what_to_do
 
 UP_FIRST = "controllers up first"
@@ -55,6 +56,7 @@ def is_fine(each: Judged) -> bool:
         or each.untraced
         or each.partition.outsiders
         or each.partition.not_whole
+        or any(map(lacks_end, each.partition.replicas.values()))
     ):
         return False
     return not each.wanted.lost

@@ -365,6 +365,7 @@ def basis(gathered: ClusterFiles) -> Iterator[str]:
         which = f" ({listed(sorted(gathered.controllers))})" if gathered.controllers else ""
         yield f"No controller's directory is here{which}, and it may know of a later ISR: give it too."
     yield from doubts(gathered)
+    yield from _without_marks(gathered)
     if gathered.controllers & {*gathered.brokers} and len(gathered.controllers) > 1:
         yield (
             "Brokers are controllers as well: none runs before a majority of the controllers does, and which"
@@ -390,6 +391,17 @@ def basis(gathered: ClusterFiles) -> Iterator[str]:
     fences = fences_first(metadata.image)
     if any(each.dropping if fences else len(each.in_line) > 1 for each in gathered.partitions):
         yield _about_sessions(metadata.image)
+
+
+def _without_marks(gathered: ClusterFiles) -> Iterator[str]:
+    """The brokers of which no high watermark is here, in a sentence."""
+    having = {each.node for each in gathered.directories if each.read.partitions}
+    nodes = sorted(having - {each.node for each in gathered.directories if each.read.high_watermarks})
+    if nodes:
+        yield (
+            f"No high watermark of {brokers(nodes)} is here (replication-offset-checkpoint): that a log lacks"
+            " records which its broker had noted as committed would not be seen."
+        )
 
 
 def doubts(gathered: ClusterFiles) -> Iterator[str]:

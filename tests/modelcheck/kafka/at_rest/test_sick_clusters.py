@@ -333,3 +333,25 @@ def test_compaction_that_was_interrupted_leaves_all_whole(asked: Asked, tmp_path
 
     assert code == Exit.EXPECTED
     assert [(each["start"], each["end"]) for each in orders["replicas"]] == [(0, 30)] * 3
+
+
+def test_a_follower_that_lost_its_log_is_not_fine_though_it_leads_nobody(
+    asked: Asked, tmp_path: Path
+) -> None:
+    cluster = whole()
+    cluster.stop(3)
+    cluster.write(tmp_path)
+    (folders(tmp_path)[2] / f"{0:020}.log").write_bytes(b"")
+    (folders(tmp_path)[2] / "leader-epoch-checkpoint").unlink()
+    code, _, orders = asked()
+
+    assert (code, orders["fine"]) == (Exit.EXPECTED, False)
+    assert any("Broker 3's log ends at 0, though" in each for each in orders["why"])
+
+
+def test_without_high_watermarks_less_is_seen(asked: Asked, tmp_path: Path) -> None:
+    whole().write(tmp_path)
+    (tmp_path / "broker2" / "replication-offset-checkpoint").unlink()
+    _, found, _ = asked()
+
+    assert any(each.startswith("No high watermark of broker 2 is here ") for each in found["basis"])
