@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from modelcheck.kafka.files.checkpoints import TopicPartition
 from modelcheck.kafka.files.metadata.records import PartitionCreated
@@ -154,6 +155,13 @@ class PartitionFiles:
         if state is None or last is None or self.last_known_leader != last:
             return ()
         return tuple(node for node in state.isr if node != last and node in self.replicas)
+
+    @property
+    def electable_before(self) -> tuple[int, ...]:
+        """The replicas that are elected automatically where the end of the metadata is not committed."""
+        if self.unsettled is None:
+            return ()
+        return replace(self, state=self.before, unsettled=None, before=None).electable
 
     @property
     def dropping(self) -> bool:

@@ -34,7 +34,7 @@ class Judged:
     @property
     def worst(self) -> Aftermath | None:
         """The worst automatic outcome; if no replica is elected automatically, the worst manual one."""
-        others = self.partition.may_be_last
+        others = (*self.partition.may_be_last, *self.partition.electable_before)
         may = [each for each in self.outcomes if each.way.by_itself or each.leader in others]
         return max(may or self.outcomes, key=lambda each: each.badness, default=None)
 

@@ -116,6 +116,19 @@ def test_what_one_voter_alone_has_may_not_be_committed(asked: Asked, tmp_path: P
     assert (code, orders["unsettled_from"], orders["fine"]) == (Exit.EXPECTED, None, True)
 
 
+def test_who_may_lead_by_metadata_that_does_not_count_is_no_hope(asked: Asked, tmp_path: Path) -> None:
+    """Broker 2 lacks records, and leads by itself if the controllers forget that it left the ISR."""
+    cluster = whole()
+    cluster.ends[2] = 20
+    cluster.write(tmp_path)
+    quorum(tmp_path)
+    ahead(tmp_path, 1, cluster, PartitionChanged(0, TOPIC, isr=(1, 3), leader=1))
+    code, found, orders = asked()
+
+    assert (code, orders["can_still_be_lost"]) == (Exit.VIOLATED, 10)
+    assert "Up to 10 records can still be lost" in found["answer"]
+
+
 def test_a_broker_that_is_no_voter_makes_nothing_committed(asked: Asked, tmp_path: Path) -> None:
     cluster = whole()
     cluster.write(tmp_path)
