@@ -21,7 +21,7 @@ from modelcheck.kafka.files.metadata.records import PartitionCreated
 from modelcheck.kafka.files.partition_log import PartitionLog, read_log
 from modelcheck.kafka.incident.at_rest.election_outcome import in_no_other
 from modelcheck.kafka.incident.at_rest.log_faults import consequence, faults, set_aside
-from modelcheck.kafka.incident.at_rest.lost import RESERVED, LostDisk, refuse_wrong
+from modelcheck.kafka.incident.at_rest.lost import LostDisk, assigned, directories_of, refuse_wrong
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles, ReplicaLog
 from modelcheck.kafka.incident.at_rest.quorum import committed_end, majority
 from modelcheck.kafka.incident.at_rest.sessions import fenced_last, staying
@@ -118,11 +118,12 @@ class ClusterFiles:
 
         None where one that was given does not say which it is.
         """
-        registered = self.metadata.image.brokers.get(node) if self.metadata else None
         given = {each.read.id for each in self.directories if each.node == node}
-        if registered is None or not given or None in given:
+        if self.metadata is None or not given or None in given:
             return ()
-        return tuple(each for each in registered.directories if uuid_text(each) not in given)
+        return tuple(
+            each for each in directories_of(node, self.metadata.image) if uuid_text(each) not in given
+        )
 
 
 def read_cluster(
@@ -431,9 +432,9 @@ def _replica(
         return ReplicaLog(node, log, mark, read.clean, proven=proven, whole=whole)
     if state is None or not (theirs or disks):
         return None
-    assigned = _assigned(state, node)
-    was_lost = any(each.had(assigned) for each in disks)
-    if not was_lost and (not theirs or _is_elsewhere(known, node, theirs, assigned)):
+    at = assigned(state, node)
+    was_lost = any(each.had(at) for each in disks)
+    if not was_lost and (not theirs or _is_elsewhere(known, node, theirs, at)):
         return None
     folder = (theirs[0].path if theirs else Path(f"broker {node}")) / str(place)
     nothing = PartitionLog(folder, 0, 0, (), 0, 0)
@@ -461,21 +462,15 @@ def _faults(known: ClusterFiles, place: TopicPartition, log: PartitionLog) -> It
     return faults(log, compacted="compact" in policy or place.topic.startswith("__"), tiered=tiered)
 
 
-def _is_elsewhere(
-    known: ClusterFiles, node: int, theirs: Iterable[LogDirectory], assigned: UUID | None
-) -> bool:
-    """Whether a replica without a folder may be in a log directory of its broker that was not given."""
-    if not known.directories_missing(node):
-        return False
-    if assigned is None or assigned.int < RESERVED:
-        return True
-    return uuid_text(assigned) not in {read.id for read in theirs}
+def _is_elsewhere(known: ClusterFiles, node: int, theirs: Sequence[LogDirectory], at: UUID | None) -> bool:
+    """Whether a replica without a folder may be in a log directory of its broker that was not given.
 
-
-def _assigned(state: PartitionCreated, node: int) -> UUID | None:
-    """The log directory that the metadata has for a node's replica, if any."""
-    at = dict(zip(state.replicas, state.directories, strict=False))
-    return at.get(node)
+    The directory `at` which the metadata has it may have failed, and be registered no more.
+    """
+    registered = known.metadata.image.brokers.get(node) if known.metadata else None
+    may_be_in = (at,) if at is not None else registered.directories if registered else ()
+    given = {read.id for read in theirs}
+    return None not in given and any(uuid_text(each) not in given for each in may_be_in)
 
 
 def _is_proven(known: ClusterFiles, node: int, theirs: Sequence[LogDirectory]) -> bool:

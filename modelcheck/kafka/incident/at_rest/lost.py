@@ -10,6 +10,7 @@ from uuid import UUID
 from modelcheck.kafka.files.directories import LogDirectory
 from modelcheck.kafka.files.fields import uuid_of, uuid_text
 from modelcheck.kafka.files.metadata.image import MetadataImage
+from modelcheck.kafka.files.metadata.records import PartitionCreated
 from spec.diagnostics import SpecError, mistyped
 from spec.frozen import frozen
 
@@ -33,8 +34,7 @@ class LostDisk:
 
         `assigned` is the directory that the metadata has for the replica; where it knows of none, it was.
         """
-        known = assigned is not None and assigned.int >= RESERVED
-        return self.directory is None or not known or assigned == self.directory
+        return self.directory is None or assigned is None or assigned == self.directory
 
 
 def lost_disk(text: str) -> LostDisk:
@@ -49,6 +49,23 @@ def lost_disk(text: str) -> LostDisk:
         hint = "write NODE, or NODE:ID with a `directory.id` as in meta.properties"
         raise argparse.ArgumentTypeError(f"`{text}` names no disk; {hint}")
     return LostDisk(int(found[1]), directory or None)
+
+
+def assigned(state: PartitionCreated, node: int) -> UUID | None:
+    """The log directory that the metadata has for a node's replica, if any."""
+    at = dict(zip(state.replicas, state.directories, strict=False)).get(node)
+    return at if at is not None and at.int >= RESERVED else None
+
+
+def directories_of(node: int, image: MetadataImage) -> tuple[UUID, ...]:
+    """The log directories of a broker: those registered, and others in which the metadata has replicas of it.
+
+    A directory that has failed is registered no more.
+    """
+    registered = image.brokers.get(node)
+    found = () if registered is None else registered.directories
+    with_replicas = {at for each in image.partitions.values() if (at := assigned(each, node))}
+    return (*found, *sorted(with_replicas - {*found}))
 
 
 def refuse_wrong(
@@ -68,7 +85,7 @@ def refuse_wrong(
             raise _wrong(each, f"there is no broker {each.node}", f"the brokers are {brokers}")
         theirs = here.get(each.node, [])
         named = {directory.id for directory in theirs}
-        gone = [uuid_text(id_) for id_ in registered.directories if uuid_text(id_) not in named]
+        gone = [uuid_text(id_) for id_ in directories_of(each.node, image) if uuid_text(id_) not in named]
         if each.directory is None and theirs and not gone:
             message = f"the directory of broker {each.node} is here ({theirs[0].path})"
             raise _wrong(each, message, "leave it out, or leave out --lost")

@@ -166,12 +166,19 @@ def test_without_a_majority_the_others_may_know_more(asked: Asked, tmp_path: Pat
 # ------------------------------------------------------------------ directories
 
 
-def test_a_replica_in_a_directory_that_is_not_here_has_no_empty_log(asked: Asked, tmp_path: Path) -> None:
-    """It would be advised to elect another one uncleanly, and the log is on a disk that was not given."""
+@pytest.mark.parametrize("failed", [False, True])
+def test_a_replica_in_a_directory_that_is_not_here_has_no_empty_log(
+    asked: Asked, tmp_path: Path, *, failed: bool
+) -> None:
+    """It would be advised to elect another one uncleanly, and the log is on a disk that was not given.
+
+    A directory that has failed is not among those that its broker registers.
+    """
     here, other = UUID(int=1 << 70), UUID(int=1 << 71)
+    registered = (here,) if failed else (here, other)
     at = (other, UUID(int=1 << 72), UUID(int=1 << 73))
     cluster = whole(
-        BrokerRegistered(1, UUID(int=9), 9, fenced=True, shutting_down=False, directories=(here, other)),
+        BrokerRegistered(1, UUID(int=9), 9, fenced=True, shutting_down=False, directories=registered),
         PartitionCreated(0, TOPIC, BROKERS, (1,), 1, 0, 0, directories=at),
     )
     cluster.write(tmp_path)
