@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import modelcheck.kafka.files.batches as batches
 import modelcheck.kafka.files.messages.lines as log_lines
 import spec.reading as reading
 from modelcheck.commands.kafka.explain_log import _Progress
@@ -109,7 +110,8 @@ def test_time_is_kept_within_one_batch(
         summed.append(len(piece))
         return crc
 
-    monkeypatch.setattr("modelcheck.kafka.files.batches.crc32c", noted)
+    begins, at, _ = batches.NEW_CRC
+    monkeypatch.setattr(batches, "NEW_CRC", (begins, at, noted))
     code, out, _ = run("kafka", "inspect", str(cluster), "--every-checksum", "--max-time", "1", "--json")
 
     assert 0 < sum(summed) < 1 << 30
