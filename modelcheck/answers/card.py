@@ -180,9 +180,15 @@ def _layers(layers: tuple[Layer, ...]) -> list[str]:
 
 
 def _cut(outcome: Outcome) -> list[str]:
-    """The number of steps cut at each bound, in words."""
+    """The number of steps cut at each bound, or for lack of room where there is none, in words."""
     scope, cut = outcome.check.scope, outcome.findings.stats.cut
-    parts = [f"{count(n, 'step')} at {name} = {scope.limit(name)}" for name, n in cut.items() if n]
+    parts = [
+        f"{count(n, 'step')} at {name} = {scope.limit(name)}"
+        if name not in scope.unbounded
+        else f"{count(n, 'step')} for which there was no room for one more {name}"
+        for name, n in cut.items()
+        if n
+    ]
     if parts:
         return parts
     return ["nothing: no step leaves the scope"] if not outcome.findings.end.partial else []

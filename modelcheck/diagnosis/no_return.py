@@ -9,6 +9,7 @@ from counterexamples.trace import Example, Lasso, Stops, Trace
 from modelcheck.diagnosis.futures import FutureKind, Futures
 from spec.meaning.semantics import Machine, State, Step
 from spec.model.ir import PropertyKind
+from spec.model.values_in_use import values_in_state
 
 MOST_WAY_OUT = 5  # steps of a way out that are shown
 
@@ -85,8 +86,20 @@ class _Outlook:
 
     def _beyond(self, states: tuple[State, ...]) -> tuple[str, ...]:
         """The limits of the scope that the futures reach, in words."""
-        scope = self._trace.scope
-        return tuple(f"{name} = {scope.limit(name)}" for name in self._futures.limits(states))
+        return tuple(self._limit(name) for name in self._futures.limits(states))
+
+    def _limit(self, name: str) -> str:
+        """A limit in words: as the check gives it, or what it is the greatest of, where nobody gave it.
+
+        So it is where a nat has no bound: the run has the least one that it fits.
+        """
+        trace, limit = self._trace, self._trace.scope.limit(name)
+        given = next((each.scope for each in trace.model.checks if each.name == trace.check), None)
+        if name in trace.scope.nats and (given is None or given.nats.get(name) != limit):
+            in_use = values_in_state([variable.type for variable in trace.model.variables], name)
+            if limit == max((number for state in trace.states for number in in_use(state)), default=0):
+                return f"the largest {name} of this run"
+        return f"{name} = {limit}"
 
     def _goal(self) -> str:
         """The goal in words."""

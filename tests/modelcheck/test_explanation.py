@@ -207,6 +207,21 @@ def test_what_is_beyond_the_scope_is_told() -> None:
     assert found.sentences[-1] == "(What lies beyond N = 2 was not looked at.)"
 
 
+def test_of_a_nat_without_a_bound_no_bound_is_told() -> None:
+    found = no_return("""
+        protocol count
+        nat Epoch
+        state { epoch: Epoch = 0, seen: Epoch = 0, bad: bool = false }
+        action up { epoch := epoch + 1 }
+        action look { seen := epoch }
+        action fail { require epoch > seen  bad := true }
+        invariant good: not bad
+        check all { scope Epoch = any }
+    """)
+
+    assert found.sentences[-1] == "(What lies beyond the largest Epoch of this run was not looked at.)"
+
+
 def test_what_could_not_be_looked_at_is_not_known() -> None:
     trace = violation("""
         protocol wide

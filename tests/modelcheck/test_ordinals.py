@@ -10,6 +10,7 @@ import pytest
 from counterexamples.itf.read import read
 from counterexamples.itf.write import write
 from counterexamples.trace import Erred
+from modelcheck.answers import card
 from modelcheck.api import Unsupported, check
 from modelcheck.asking.overrides import Overrides, apply
 from modelcheck.cli import main
@@ -247,6 +248,20 @@ def test_values_that_are_kept_are_named_when_there_is_no_room_for_more() -> None
     (result,) = found.results
     assert isinstance(result.verdict, Unknown)
     assert "`seen` may keep every E there was" in result.verdict.reason
+
+
+def test_steps_for_which_there_is_no_room_are_told_without_a_bound() -> None:
+    (model,) = loads("""
+        protocol p
+        nat E
+        state { top: E = 0, seen: set[E] = {} }
+        action up { top := top + 1  seen.add(top) }
+        invariant fine: true
+        check all { scope E = any }
+    """)
+    found = dict(card.facts(check(model, model.checks[0])))
+
+    assert found["cut"] == ["1 step for which there was no room for one more E"]
 
 
 def test_a_small_search_without_room_for_all_values_decides_nothing() -> None:
