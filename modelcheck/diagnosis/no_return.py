@@ -89,7 +89,7 @@ class _Outlook:
         return tuple(self._limit(name) for name in self._futures.limits(states))
 
     def _limit(self, name: str) -> str:
-        """A limit in words: as the check gives it, or what it is the greatest of, where nobody gave it.
+        """A limit in words: as the check gives it, or as the largest value of the run, where none was given.
 
         So it is where a nat has no bound: the run has the least one that it fits.
         """
