@@ -172,6 +172,19 @@ def test_ten_times_as_much_takes_as_much_longer(line: bytes) -> None:
     assert seconds(1_000_000) < 40 * seconds(100_000)  # 100 times, if it were quadratic
 
 
+def test_an_inventory_of_many_hosts_is_read_in_linear_time() -> None:
+    def seconds(many: int) -> float:
+        hosts = "".join(
+            f"    b{n}:\n      kafka_broker_custom_properties:\n        min.insync.replicas: {1 + n % 2}\n"
+            for n in range(many)
+        )
+        data = f"kafka_broker:\n  hosts:\n{hosts}".encode()
+        assert len(read_bytes("f", data).given) == 2 * many  # the id of each, and its own value
+        return cpu_seconds(lambda: read_bytes("f", data), times=1)
+
+    assert seconds(3_000) < 30 * seconds(300)  # 100 times, if it were quadratic
+
+
 def test_a_file_of_many_jobs_is_read_in_linear_time() -> None:
     command = "kafka-topics --bootstrap-server k:9092 --create --topic t% --replication-factor 3"
     spec = f"spec:\n  template:\n    spec:\n      containers:\n        - args: ['{command}']\n"

@@ -179,27 +179,26 @@ def _removals(gathered: Gathered, node: ScalarNode) -> None:
     A topic that is not made again stays, since it is a topic of the files.
     """
     text, start = gathered.source.text, node.span.start
-    last = {topic.name: topic.span.start for topic in gathered.topics}
+    removals = [*filter(_is_removal, _commands(gathered, _CREATE, node))]
+    last = {topic.name: topic.span.start for topic in gathered.topics} if removals else {}
     ends: dict[str, int] = {}
-    for command in filter(_is_removal, _commands(gathered, _CREATE, node)):
+    for command in removals:
         named = _TOPIC.search(text, *command.span("rest"))
         for name in in_each_turn(text, named[1], command.start()) if named else ():
             if last.get(name, 0) > command.end():
                 ends[name] = command.start()
+    if not ends:
+        return
 
     def is_over(name: str, at: int) -> bool:
         return start <= at < ends.get(name, 0)
 
     old = [one for one in gathered.topics if is_over(one.name, one.span.start)]
-    own = [one for one in gathered.given if one.layer is SettingLayer.TOPIC]
-    gone = [one for one in own if is_over(one.entity, one.key_span.start)]
-    gathered.passed += [*(one.span for one in old), *(one.key_span for one in gone)]
     gathered.topics = [one for one in gathered.topics if not is_over(one.name, one.span.start)]
-    gathered.given = [
-        one
-        for one in gathered.given
-        if one.layer is not SettingLayer.TOPIC or not is_over(one.entity, one.key_span.start)
-    ]
+    own = (one for one in gathered.given if one.layer is SettingLayer.TOPIC)
+    gone = dict.fromkeys(one for one in own if is_over(one.entity, one.key_span.start))
+    gathered.given = [one for one in gathered.given if one not in gone]
+    gathered.passed += [*(one.span for one in old), *(one.key_span for one in gone)]
 
 
 def _alterations(gathered: Gathered, node: ScalarNode) -> None:

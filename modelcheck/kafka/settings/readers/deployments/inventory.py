@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from modelcheck.kafka.settings.keys.versions import platform_release
 from modelcheck.kafka.settings.readers.formats.tree import Node, ScalarNode, entries, get, text_of, walk
 from modelcheck.kafka.settings.readers.gathered import Gathered
-from modelcheck.kafka.settings.readings import About, Given, SettingLayer
+from modelcheck.kafka.settings.readings import About, SettingLayer
 from spec.source import Span
 
 _BROKERS = "kafka_broker"
@@ -63,11 +64,15 @@ def _settings(gathered: Gathered, hosts: Mapping[str, Host]) -> None:
     A variable of a host or of a group takes the place of a whole one that is farther away.
     """
     static = [one for one in gathered.given if one.layer is SettingLayer.BROKER_STATIC and not one.entity]
-    found = {name: _within(static, _effective(variables)) for name, (_, variables) in hosts.items()}
+    places = sorted((one.key_span.start, number) for number, one in enumerate(static))
+    found = {
+        name: [static[number] for number in _within(places, _effective(variables))]
+        for name, (_, variables) in hosts.items()
+    }
     if len({tuple((one.key, one.value) for one in own) for own in found.values()}) == 1:
         return
     every = [node.span for _, variables in hosts.values() for node in variables if node is not None]
-    gone = _within(static, every)
+    gone = dict.fromkeys(static[number] for number in _within(places, every))
     gathered.given = [one for one in gathered.given if one not in gone]
     gathered.passed += [one.key_span for one in gone]
     for name, (host, _) in hosts.items():
@@ -81,6 +86,10 @@ def _effective(variables: Variables) -> list[Span]:
     return list({key.text: Span(key.span.start, value.span.end) for key, value in named}.values())
 
 
-def _within(static: Sequence[Given], spans: Sequence[Span]) -> list[Given]:
-    """The settings that are in some stretch."""
-    return [one for one in static if any(at.start <= one.key_span.start < at.end for at in spans)]
+def _within(places: Sequence[tuple[int, int]], spans: Iterable[Span]) -> list[int]:
+    """The numbers of the settings that are in some stretch; `places` are where each begins, in order."""
+    found: set[int] = set()
+    for at in spans:
+        first, behind = (bisect_left(places, (end,)) for end in (at.start, at.end))
+        found.update(number for _, number in places[first:behind])
+    return sorted(found)
