@@ -91,7 +91,7 @@ class ClusterFiles:
         taken to run.
         """
         apart = self.controllers - {*(self.metadata.image.brokers if self.metadata else ())}
-        missing = len(self.controllers) // 2 + 1 - len(apart)
+        missing = majority(self.controllers) - len(apart)
         voters = [node for node in order if node in self.controllers]
         if missing <= 0 or len(voters) < missing:
             return tuple(order[:1])

@@ -15,7 +15,7 @@ OF_CONTROLLERS = frozenset(
     "unclean.leader.election.enable auto.leader.rebalance.enable eligible.leader.replicas.enable".split()
 )
 _ROLES = "process.roles"
-_IDS = ("node.id", "broker.id")
+IDS = ("node.id", "broker.id")
 
 
 def counted(
@@ -78,7 +78,7 @@ def controllers_in(given: Iterable[Given]) -> set[str]:
 
 def _ids_of(static: Iterable[Given], homes: Container[tuple[str, str]]) -> set[str]:
     """The ids of the processes in these homes."""
-    return {one.value.strip() for one in static if one.key in _IDS and one.home in homes}
+    return {one.value.strip() for one in static if one.key in IDS and one.home in homes}
 
 
 def roles_of(static: Iterable[Given]) -> dict[tuple[str, str], str]:

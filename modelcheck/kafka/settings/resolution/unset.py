@@ -16,10 +16,9 @@ from modelcheck.kafka.settings.readings import About, FileKind, Given, Reading, 
 from modelcheck.kafka.settings.resolution.clients import Client
 from modelcheck.kafka.settings.resolution.cluster import facts_about
 from modelcheck.kafka.settings.resolution.precedence import Effective, not_the_same, release_for
-from modelcheck.kafka.settings.resolution.roles import roles_of
+from modelcheck.kafka.settings.resolution.roles import IDS, roles_of
 from spec.diagnostics import Note
 
-_IDS = ("node.id", "broker.id")
 _AUTOMATIC = "-1"  # an id that ZooKeeper gives
 _WITH_ACKS = ("enable.idempotence", "transactional.id")  # which decide acks where it is not given
 _FEWEST = 2  # processes that can differ
@@ -34,7 +33,7 @@ def processes(readings: Sequence[Reading], given: Sequence[Given]) -> Processes:
     brokers = {
         str(one.home) if one.value.strip() == _AUTOMATIC else one.value.strip(): one
         for one in static
-        if one.key in _IDS and "broker" in roles.get(one.home, "broker")
+        if one.key in IDS and "broker" in roles.get(one.home, "broker")
     }
     services = {
         (reading.source.name, fact.words.rpartition(" ")[2].strip("`"))
@@ -123,7 +122,7 @@ def _without_origin(
 
 def _id_of(broker: Given) -> str:
     """The id of a broker, from the setting that names it."""
-    return broker.value.strip() if broker.key in _IDS else broker.entity
+    return broker.value.strip() if broker.key in IDS else broker.entity
 
 
 def with_unset(
