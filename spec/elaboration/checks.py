@@ -97,14 +97,8 @@ class Checks:
             elif name in self.declared.networks:
                 networks[name] = self._number(item, LARGEST_NAT)
             else:
-                of = self.declared.types.get(name)
-                if isinstance(of, t.Sort | t.Nat):
-                    help_ = f"`{name}` is another name of {of}: bound that"
-                else:
-                    help_ = suggest(name, self._bounded()) or "a scope bounds sorts, nats and networks"
-                self.problems.add(
-                    "R0501", item.name.span, f"there is nothing called `{name}` to bound", help=help_
-                )
+                message = f"there is nothing called `{name}` to bound"
+                self.problems.add("R0501", item.name.span, message, help=self._what_bounds(item))
         missing = [
             name
             for name in self._bounded()
@@ -115,6 +109,16 @@ class Checks:
             listed = ", ".join(f"`{name}`" for name in missing)
             self.problems.add("R0503", node.name.span, f"the check has no scope for {listed}", help=help_)
         return ir.Scope(sorts, nats, networks, self._config(config), frozenset(unbounded))
+
+    def _what_bounds(self, item: s.ScopeItem) -> str:
+        """What to write in place of a name in a scope that it cannot bound."""
+        name = item.name.text
+        of = self.declared.types.get(name)
+        if isinstance(of, t.Sort | t.Nat):
+            return f"`{name}` is another name of {of}: bound that"
+        if name in self.faults and isinstance(item.value, int):
+            return f"faults have a clause of their own: write `faults {name} <= {item.value}`"
+        return suggest(name, self._bounded()) or "a scope bounds sorts, nats and networks"
 
     def _is_ordinal(self, item: s.ScopeItem) -> None:
         """Report why a nat cannot be left without a bound, if it cannot; only the first reason."""

@@ -499,6 +499,10 @@ def _between_clauses(place: ErrorPlace) -> SyntaxMistake | None:
     late = re.search(r",\s*(faults|expect|only|scope|rates|config)\s*$", place.before)
     if late is not None and place.expected <= {"=", "holds", "violated"} and place.found != "=":
         return place.says(f"a comma does not come before `{late[1]}`", "leave it out")
+    limit = re.search(r"\bscope\b(?:(?!config|faults).)*?\b(\w+)\s*$", place.before)
+    if limit is not None and place.expected == {"="} and place.found == "<=":
+        help_ = f"write `{limit[1]} = …`, or for a fault `faults {limit[1]} <= …` behind the scope"
+        return place.says("a scope has `=`", help_)
     if not {"scope", "faults", "expect"} <= place.expected or "invariant" in place.expected:
         return None
     if place.found == ";":
