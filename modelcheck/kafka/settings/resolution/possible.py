@@ -6,7 +6,6 @@ What no file shows is never assumed to be the better case: a review asks about a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from modelcheck.kafka.settings.keys.versions import LINES, Version
 from modelcheck.kafka.settings.readings import Reading
@@ -33,15 +32,18 @@ def resolve_possible(
     mistake is not possible.  Raises SpecError, as `resolve` does, if they are one in the likeliest;
     `among_others` is as there.
     """
-    resolved = partial(
-        resolve,
-        readings,
-        kafka=kafka,
-        client=client,
-        brokers=brokers,
-        topic=topic,
-        among_others=among_others,
-    )
+
+    def resolved(possible: AssumedCluster | None = None) -> Settings:
+        return resolve(
+            readings,
+            kafka=kafka,
+            client=client,
+            brokers=brokers,
+            topic=topic,
+            possible=possible,
+            among_others=among_others,
+        )
+
     likeliest = resolved()
     releases = possible_releases(readings, kafka)
     if len(releases) == 1 and len(likeliest.controllers) == 1 and (is_new or not may_lack_elr(likeliest)):
@@ -49,15 +51,11 @@ def resolve_possible(
     found = []
     for release in reversed(releases):
         try:
-            own = (
-                likeliest
-                if release == likeliest.version.value
-                else resolved(possible=AssumedCluster(release))
-            )
+            own = likeliest if release == likeliest.version.value else resolved(AssumedCluster(release))
             for controller in own.controllers:
-                found.append(resolved(possible=AssumedCluster(release, controller)))
+                found.append(resolved(AssumedCluster(release, controller)))
                 if not is_new and may_lack_elr(found[-1]):
-                    found.append(resolved(possible=AssumedCluster(release, controller, upgraded=True)))
+                    found.append(resolved(AssumedCluster(release, controller, upgraded=True)))
         except SpecError:
             if release == likeliest.version.value:
                 raise
